@@ -1,0 +1,21 @@
+#include "pipeline/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+
+namespace driftless {
+
+int RunCommandLine(int argc, char** argv) {
+  CLI::App app("Keeps lakes and warehouses in step with databases, through schema changes.",
+               "driftless");
+  app.require_subcommand(1);
+  int exit_code = 0;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  return exit_code;
+}
+
+}  // namespace driftless

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/options/option.h"
+#include "schema/base/clock.h"
+#include "schema/coordinator/coordinator.h"
+#include "schema/events/change_batch.h"
+#include "schema/events/schema_change.h"
+#include "schema/history/history.h"
+
+namespace driftless {
+
+// Where a source's stream goes: the runtime's end of it. All calls of one stream come from that
+// stream's thread; they block while the pipeline is full and return false when it stops.
+class SourceOutput {
+ public:
+  virtual ~SourceOutput() = default;
+  virtual bool Changes(ChangeBatchPtr batch) = 0;
+  // A statement. The source has sealed and sent every batch with earlier rows of the table.
+  // `position` is the source's words for its point.
+  virtual bool Schema(StatementChangePtr change, std::string position) = 0;
+  // Everything up to and including `point` has been sent. At least once a second, also when idle;
+  // `resume` is what the source needs to go on behind it; `event_time_ms` feeds the lag metrics.
+  virtual bool Progress(const Point& point, std::string resume, int64_t event_time_ms) = 0;
+  // A record that could not be decoded, kept with its position in the dead-letter file.
+  virtual bool DeadLetter(const Point& point, std::string position, std::string_view record,
+                          const Error& error) = 0;
+  virtual bool stopping() const = 0;
+};
+
+// What the runtime gives a source.
+struct SourceContext {
+  std::string pipeline_name;
+  std::string local_time_zone;
+  const Clock* clock = nullptr;
+  SchemaHistoryStore* history = nullptr;
+  bool wants_before_images = false;  // some sink or transform reads them
+  int64_t max_wait_ms = 1000;        // how long a row may wait in an open batch
+};
+
+// One configured source. It knows nothing of checkpoints: it attaches points and sends progress.
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Checks that the source can be read; no side effect.
+  virtual Result<void> Connect(const SourceContext& context) = 0;
+  // Names of its streams; a stream's StreamId is its index here plus the base the runtime adds.
+  virtual std::vector<std::string> streams() const = 0;
+  // Reads one stream from just behind `from` (from the configured start where it holds nothing for
+  // the stream) until its end or until output->stopping(). Returns an error to stop the pipeline;
+  // success at the end of a bounded stream.
+  virtual Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
+                           SourceOutput* output) = 0;
+  // The position that every sink has made durable: slots, group offsets.
+  virtual void Acknowledge(const CutPosition&) {}
+};
+
+// One kind of source.
+struct SourceComponent {
+  std::string_view type;
+  std::vector<std::string_view> aliases;
+  std::string_view summary;
+  std::span<const OptionSpec> options;
+  Result<std::unique_ptr<Source>> (*make_source)(const OptionValues&) = nullptr;
+};
+
+// The one list of sources (pipeline/sources/all_sources.cc).
+std::span<const SourceComponent> AllSources();
+
+}  // namespace driftless

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/events/schema_change.h"
+
+namespace driftless {
+
+// What a sink does with an event kind in general; the policy's words (schema-change policy, 2).
+enum class CellKind : uint8_t { kApply, kRewrite, kSkip, kFail, kIgnore, kNever };
+
+std::string_view ToString(CellKind kind);
+
+// One row of a matrix: what LENIENT and EVOLVE do with one event.
+struct Cell {
+  // The matrix's own name of the event: an event tag, or a finer one such as
+  // "add.column.not_null" where a sink distinguishes.
+  std::string_view event;
+  CellKind lenient;
+  CellKind evolve;
+  std::string_view note;
+};
+
+// A capability that newer servers have beyond the matrix; off unless the user switches it on.
+struct Extension {
+  std::string_view event;        // what the user writes in capability.extensions
+  std::string_view min_version;  // of the server
+  std::string_view note;
+};
+
+// A sink's matrix: data, defined in sinks/<sink>/capabilities.cc, living as long as the process.
+struct CapabilityMatrix {
+  std::string_view sink;
+  std::span<const Cell> cells;
+  std::span<const Extension> extensions;
+  bool supports_try_evolve = true;
+  // EVOLVE too adapts position and NOT NULL of an added column (Hologres).
+  bool adapts_constraints_always = false;
+};
+
+}  // namespace driftless

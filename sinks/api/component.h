@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/options/option.h"
+#include "sinks/api/sink.h"
+
+namespace driftless {
+
+// What the pipeline tells a sink about itself.
+struct SinkEnvironment {
+  std::string pipeline_name;
+  std::string sink_name;
+  std::string local_time_zone;  // IANA name
+  const Clock* clock = nullptr;
+};
+
+// One kind of sink: everything that the rest of the product knows before a pipeline exists.
+struct SinkComponent {
+  std::string_view type;                  // "paimon"
+  std::vector<std::string_view> aliases;  // "doris" for selectdb
+  std::string_view summary;               // one line
+  const CapabilityMatrix* matrix = nullptr;
+  std::span<const OptionSpec> options;
+  // The planner alone, without a connection. Never null.
+  Result<std::unique_ptr<SchemaPlanner>> (*make_planner)(const OptionValues&) = nullptr;
+  // Null while this build has only the matrix of the sink: `run` refuses such a pipeline, `plan`
+  // gives verdicts without statements.
+  Result<std::unique_ptr<Sink>> (*make_sink)(const OptionValues&, const SinkEnvironment&) = nullptr;
+};
+
+// The one list of sinks (sinks/all_sinks.cc), in the order of the matrix.
+std::span<const SinkComponent> AllSinks();
+
+}  // namespace driftless
