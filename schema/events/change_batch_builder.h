@@ -131,7 +131,13 @@ class ChangeBatchBuilder {
   void BeginRow(Op op, const Point& point, int64_t commit_time_ms);
   void SetTransaction(std::string_view id);  // of the open row
   ColumnBuilder& after(int column) { return after_[column]; }
-  ColumnBuilder& before(int column) { return before_[column]; }
+  ColumnBuilder& before(int column) {
+    ColumnBuilder& builder = before_[column];
+    // Rows without a before image are filled in when the next one comes, so that streams without
+    // before images never pay for them.
+    while (builder.length() + 1 < size()) builder.AppendAbsent();
+    return builder;
+  }
   // Columns that got no value in this row become absent; a row without any before value has no
   // before image.
   void EndRow();
