@@ -22,6 +22,7 @@ std::optional<Behavior> ParseBehavior(std::string_view text);  // ignores case
 // The policy's verdicts, section 2.
 enum class VerdictKind : uint8_t { kApply, kRewrite, kSkip, kIgnore, kHold, kFail };
 std::string_view ToString(VerdictKind kind);
+std::optional<VerdictKind> ParseVerdictKind(std::string_view text);  // exact letters
 
 // What was decided about one part for one sink table. Data, never an error.
 struct Verdict {
@@ -50,6 +51,9 @@ struct PolicyRule {
   std::optional<VerdictKind> verdict;
 };
 
+// Every event that include and exclude lists know.
+std::set<EventKind> AllEvents();
+
 enum class DropSkip : uint8_t { kNull, kKeep };
 enum class RenameSkip : uint8_t { kFollow, kNull };
 
@@ -57,7 +61,7 @@ enum class RenameSkip : uint8_t { kFollow, kNull };
 struct SinkPolicy {
   Behavior behavior = Behavior::kLenient;
   LenientStyle lenient_style = LenientStyle::kMatrix;
-  std::set<EventKind> accepted;  // after include and exclude lists; see AcceptAll
+  std::set<EventKind> accepted = AllEvents();  // after include and exclude lists
   bool has_exclude_list = false;
   std::vector<PolicyRule> rules;
   std::set<EventKind> approval;  // events that are held for approve / reject
@@ -71,7 +75,6 @@ struct SinkPolicy {
 
 // The families and tags that include and exclude lists know. Returns nullopt for an unknown word.
 std::optional<std::set<EventKind>> EventsNamed(std::string_view tag_or_family);
-std::set<EventKind> AllEvents();
 // Every word that EventsNamed knows, for suggestions.
 const std::vector<std::string_view>& EventWords();
 
