@@ -78,6 +78,7 @@ struct RecordDivergence {
 struct EndDivergences {    // of this column (0: of the whole table), by that event
   SinkTableKey table;
   ColumnId column = 0;
+  std::optional<EventKind> event;  // only those that this kind began; none: all of the column
   std::string ended_by;
 };
 // Carried out after the transaction.
@@ -89,6 +90,8 @@ struct ReadSinkTable {
 struct CutTable {
   SinkTableKey table;
   Point point;             // of the change: the cut lies just before it
+  bool now = false;        // a drop that was approved after its rows went on: the cut lies where the
+                           // table stands, and its items are parked from there until Release
   std::string state;       // written with transaction A
 };
 struct ExecuteStep {
@@ -103,6 +106,9 @@ struct Release {
   EvolvedSchemaPtr evolved;
   Point point;
   bool writers_stay = false;  // nothing changed at the sink: no cut was made, writers go on
+  // Many tables into one: `evolved` in the column ids of each source table. Rows of a source are
+  // projected by its own entry, or by `evolved` where it has none (one-to-one routes).
+  std::map<TablePath, EvolvedSchemaPtr> by_source;
 };
 struct FailPipeline {      // commit everything before the change in all sinks, then stop
   SinkTableKey table;

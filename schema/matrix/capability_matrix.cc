@@ -14,4 +14,27 @@ std::string_view ToString(CellKind kind) {
   return "";
 }
 
+const Cell* CapabilityMatrix::Find(EventKind event, bool not_null) const {
+  const std::string_view tag = Tag(event);
+  const std::string fine = std::string(tag) + (not_null ? ".not_null" : ".nullable");
+  const Cell* coarse = nullptr;
+  for (const Cell& cell : cells) {
+    if (cell.event == fine) return &cell;
+    if (cell.event == tag) coarse = &cell;
+  }
+  return coarse;
+}
+
+const Extension* CapabilityMatrix::FindExtension(EventKind event) const {
+  for (const Extension& extension : extensions) {
+    if (extension.event == Tag(event)) return &extension;
+  }
+  return nullptr;
+}
+
+std::string CellText(const CapabilityMatrix& matrix, const Cell& cell, CellKind kind) {
+  return std::string(matrix.sink) + "/" + std::string(cell.event) + " = " +
+         std::string(ToString(kind));
+}
+
 }  // namespace driftless

@@ -41,6 +41,21 @@ struct CapabilityMatrix {
   bool supports_try_evolve = true;
   // EVOLVE too adapts position and NOT NULL of an added column (Hologres).
   bool adapts_constraints_always = false;
+  // Two column names that differ in letter case only are one name at this sink.
+  bool column_names_ignore_case = false;
+  // The sink keeps no schema (Kafka): there is nothing to follow.
+  bool keeps_schema = true;
+  // An existing table that differs is an error under every behaviour (MaxCompute).
+  bool existing_table_must_match = false;
+
+  // The row of an event: of several, the finest. `not_null` matters for add.column alone, where a
+  // sink tells nullable columns from others. Null: the matrix has no row for it.
+  const Cell* Find(EventKind event, bool not_null) const;
+  // The extension that the user may switch on for the event, or null.
+  const Extension* FindExtension(EventKind event) const;
 };
+
+// "fluss/drop.column = skip": how audit log and errors name a cell.
+std::string CellText(const CapabilityMatrix& matrix, const Cell& cell, CellKind kind);
 
 }  // namespace driftless

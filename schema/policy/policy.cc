@@ -76,6 +76,17 @@ std::optional<VerdictKind> ParseVerdictKind(std::string_view text) {
   return std::nullopt;
 }
 
+OnCastFailure CastFailure(const SinkPolicy& policy, Behavior behavior) {
+  if (policy.on_cast_failure) return *policy.on_cast_failure;
+  const bool tolerant = behavior == Behavior::kLenient || behavior == Behavior::kTryEvolve;
+  return tolerant ? OnCastFailure::kNull : OnCastFailure::kFail;
+}
+
+OnNullViolation NullViolation(const SinkPolicy& policy, Behavior behavior) {
+  if (policy.on_null_violation) return *policy.on_null_violation;
+  return behavior == Behavior::kTryEvolve ? OnNullViolation::kDeadLetter : OnNullViolation::kFail;
+}
+
 std::optional<std::set<EventKind>> EventsNamed(std::string_view tag_or_family) {
   std::set<EventKind> events;
   for (const EventFamilies& entry : kFamilies) {

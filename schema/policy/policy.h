@@ -56,6 +56,12 @@ std::set<EventKind> AllEvents();
 
 enum class DropSkip : uint8_t { kNull, kKeep };
 enum class RenameSkip : uint8_t { kFollow, kNull };
+// What becomes of a value that does not fit (policy, section 4). Key, partition and bucket columns
+// always fail.
+enum class OnCastFailure : uint8_t { kFail, kNull, kDeadLetter };
+enum class OnNullViolation : uint8_t { kFail, kDeadLetter, kDefaultValue };
+// `table.rename`: what a plain rename to a captured name means (section 9).
+enum class TableRename : uint8_t { kNewTable, kFollow };
 
 // The whole policy of one sink, defaults resolved.
 struct SinkPolicy {
@@ -71,7 +77,14 @@ struct SinkPolicy {
   std::optional<DropSkip> drop_skip;
   RenameSkip rename_skip = RenameSkip::kFollow;
   bool create_relaxed = false;            // create.nullability: relaxed
+  std::optional<OnCastFailure> on_cast_failure;      // none: see CastFailure
+  std::optional<OnNullViolation> on_null_violation;  // none: see NullViolation
+  TableRename table_rename = TableRename::kNewTable;
 };
+
+// The options as they stand under a behaviour: the defaults of section 4 where the user gave none.
+OnCastFailure CastFailure(const SinkPolicy& policy, Behavior behavior);
+OnNullViolation NullViolation(const SinkPolicy& policy, Behavior behavior);
 
 // The families and tags that include and exclude lists know. Returns nullopt for an unknown word.
 std::optional<std::set<EventKind>> EventsNamed(std::string_view tag_or_family);

@@ -6,6 +6,7 @@
 
 #include "schema/events/change_batch.h"
 #include "schema/plan/schema_plan.h"
+#include "schema/policy/policy.h"
 
 namespace driftless {
 
@@ -23,11 +24,6 @@ struct ProjectedColumn {
   LogicalType source_type;
   LogicalType sink_type;
 };
-
-// What becomes of a value that does not fit (policy, section 4). Key, partition and bucket columns
-// always fail.
-enum class OnCastFailure : uint8_t { kFail, kNull, kDeadLetter };
-enum class OnNullViolation : uint8_t { kFail, kDeadLetter, kDefaultValue };
 
 // Maps rows of one source schema version to rows of a sink's evolved schema, by column identity.
 // Total: every sink column has an entry, in the evolved schema's order.
