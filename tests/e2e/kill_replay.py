@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Kills a replay with SIGKILL at random moments and starts it again, until it has been killed --kills times.
+
+usage: kill_replay.py --driftless BIN --case NAME [--kills 200] [--seed N] [--reader peek|oracle] [--keep DIR]
+
+The tables must equal the source's truth after every finished replay: nothing lost, nothing twice. When a replay
+ends before enough kills were done, another one begins in a fresh warehouse. The seed is printed.
+"""
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import replay  # noqa: E402
+
+
+def one_replay(args, case, work, rng, kills_left):
+    """Runs the case to its end under kills; returns the number of kills done."""
+    warehouse = os.path.join(work, "warehouse")
+    pipeline = os.path.join(work, "pipeline.yaml")
+    with open(pipeline, "w", encoding="utf-8") as f:
+        f.write(replay.pipeline_text(case, warehouse))
+    command = [args.driftless, "run", pipeline, "--state", os.path.join(work, "state"), "--until-end"]
+    kills = 0
+    longest = args.longest_s
+    while True:
+        log = open(os.path.join(work, "run.log"), "ab")
+        started = time.monotonic()
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            if kills < kills_left:
+                process.wait(timeout=rng.uniform(0, longest))
+            else:
+                process.wait(timeout=300)
+        except subprocess.TimeoutExpired:
+            if kills >= kills_left:
+                process.kill()
+                sys.exit("the replay does not end")
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            continue
+        finally:
+            log.close()
+        if process.returncode != 0:
+            with open(os.path.join(work, "run.log"), encoding="utf-8", errors="replace") as f:
+                sys.exit(f"run ended with {process.returncode} after {kills} kills, "
+                         f"{time.monotonic() - started:.1f} s\n" + f.read()[-6000:])
+        break
+    got, report = replay.compare(args, case, pipeline, warehouse, work)
+    expected = replay.expected_of(args.case).get("differences", {})
+    if got != expected:
+        sys.exit(f"after {kills} kills the tables differ from the truth:\n{report}")
+    return kills
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--driftless", required=True)
+    ap.add_argument("--case", required=True)
+    ap.add_argument("--kills", type=int, default=200)
+    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--longest-s", type=float, default=1.0, help="a run is killed after 0 to this many seconds")
+    ap.add_argument("--reader", choices=["peek", "oracle"], default="peek")
+    ap.add_argument("--keep")
+    args = ap.parse_args()
+    print(f"seed {args.seed}", flush=True)
+    rng = random.Random(args.seed)
+    case = replay.case_named(args.case)
+    case.setdefault("pipeline", {})["checkpoint.interval"] = "50 ms"
+    done = replays = 0
+    while done < args.kills:
+        work = os.path.join(args.keep, str(replays)) if args.keep else tempfile.mkdtemp(prefix="driftless-kill-")
+        os.makedirs(work, exist_ok=True)
+        try:
+            done += one_replay(args, case, work, rng, args.kills - done)
+        finally:
+            if not args.keep:
+                shutil.rmtree(work, ignore_errors=True)
+        replays += 1
+        if replays > args.kills:
+            sys.exit("replays end before they can be killed; give a smaller --longest-s")
+    print(f"{done} kills over {replays} replays, all equal to the truth")
+
+
+if __name__ == "__main__":
+    main()
