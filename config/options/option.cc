@@ -143,7 +143,10 @@ std::optional<std::string> OptionValues::Enum(std::string_view key) const {
 }
 
 std::vector<std::string> OptionValues::List(std::string_view key) const {
-  const Value* value = Get(specs_, values_, key, OptionType::kList);
+  const OptionSpec* spec = FindSpec(specs_, key);
+  const bool is_sequence = spec != nullptr && spec->type == OptionType::kSequence;
+  const Value* value =
+      Get(specs_, values_, key, is_sequence ? OptionType::kSequence : OptionType::kList);
   return value ? value->items : std::vector<std::string>{};
 }
 
@@ -160,6 +163,11 @@ bool OptionValues::IsSet(std::string_view key) const {
 Location OptionValues::At(std::string_view key) const {
   const auto it = values_.find(key);
   return it == values_.end() ? Location{} : it->second.location;
+}
+
+const OptionValues::Value* OptionValues::Find(std::string_view key) const {
+  const auto it = values_.find(key);
+  return it == values_.end() ? nullptr : &it->second;
 }
 
 }  // namespace driftless

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/yaml/location.h"
 #include "schema/base/result.h"
 
 namespace driftless {
@@ -21,6 +22,8 @@ enum class OptionType : uint8_t {
   kEnum,      // one of OptionSpec::values, any letter case
   kList,      // a YAML sequence, or text split at commas or semicolons
   kMap,       // "k:v,k:v" or a YAML map
+  kSequence,  // a YAML sequence of words; a scalar is an error, because it was ignored elsewhere
+  kBlock,     // maps and lists of its own form, read by config/definition; has no value here
 };
 
 // How the option relates to the option of the same key in Apache Flink CDC 3.x.
@@ -48,12 +51,6 @@ struct OptionSpec {
   OnChange change = OnChange::kRestart;
 };
 
-// Where a value stands in the user's file.
-struct Location {
-  int line = 0;    // 1-based; 0: not from a file
-  int column = 0;  // 1-based
-};
-
 // The values of one block (a source, a sink, `pipeline`), checked against its specs and with the
 // defaults filled in; aliases are resolved to keys. Getters CHECK that the key was declared with
 // that type; they return nullopt where neither the user nor the default gives a value.
@@ -61,9 +58,11 @@ class OptionValues {
  public:
   struct Value {
     std::string text;                // scalars
-    std::vector<std::string> items;  // kList
+    std::vector<std::string> items;  // kList, kSequence
     std::map<std::string, std::string> entries;  // kMap and prefix maps (keys without the prefix)
-    Location location;
+    Location location;               // of the value; of the first key for a prefix map
+    std::vector<Location> item_locations;  // of `items`, where they come from a YAML sequence
+    std::string written;             // text with its references unresolved; empty: no references
     bool explicitly_set = false;
   };
 
@@ -77,10 +76,13 @@ class OptionValues {
   std::optional<int64_t> DurationMs(std::string_view key) const;
   std::optional<int64_t> Bytes(std::string_view key) const;
   std::optional<std::string> Enum(std::string_view key) const;  // in the spec's own letters
-  std::vector<std::string> List(std::string_view key) const;
+  std::vector<std::string> List(std::string_view key) const;  // kList, kSequence
   std::map<std::string, std::string> Map(std::string_view key) const;  // "table.properties.*" too
   bool IsSet(std::string_view key) const;  // by the user
   Location At(std::string_view key) const;
+  // The value as stored, null where there is none; for printing and for problems with its items.
+  const Value* Find(std::string_view key) const;
+  std::span<const OptionSpec> specs() const { return specs_; }
 
  private:
   std::span<const OptionSpec> specs_;
