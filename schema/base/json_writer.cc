@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "schema/base/bytes_text.h"
 #include "schema/base/utf8.h"
 
 namespace driftless {
@@ -69,6 +70,13 @@ void AppendJsonString(std::string_view text, std::string* out) {
     }
   }
   *out += '"';
+}
+
+JsonWriter& JsonWriter::Bytes(std::string_view value) {
+  if (IsValidUtf8(value)) return String(value);
+  std::string text;
+  AppendBase64(value, &text);
+  return BeginObject().Key("base64").String(text).EndObject();
 }
 
 void AppendJsonDouble(double value, std::string* out) { AppendFloating(value, out); }

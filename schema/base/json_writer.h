@@ -48,6 +48,8 @@ class JsonWriter {
     AppendJsonString(value, out_);
     return *this;
   }
+  // Text that may not be UTF-8: a string, or {"base64": "..."}; JsonObject::String reads both.
+  JsonWriter& Bytes(std::string_view value);
   template <typename Integer>
     requires std::is_integral_v<Integer>
   JsonWriter& Int(Integer value) {

@@ -14,13 +14,14 @@ const std::vector<RowField>& NoChildren() {
   return none;
 }
 
-std::string QuoteName(std::string_view name) {
-  std::string quoted = "`";
-  for (char c : name) {
-    if (c == '`') quoted += '`';
+// Between quotes, with each quote inside doubled.
+std::string Quote(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (char c : text) {
+    if (c == quote) quoted += quote;
     quoted += c;
   }
-  return quoted + "`";
+  return quoted + quote;
 }
 
 }  // namespace
@@ -113,7 +114,8 @@ std::string LogicalType::ToStringIgnoringNullability() const {
       std::string text = "ROW<";
       for (size_t i = 0; i < children().size(); ++i) {
         if (i > 0) text += ", ";
-        text += QuoteName(children()[i].name) + " " + children()[i].type.ToString();
+        text += Quote(children()[i].name, '`') + " " + children()[i].type.ToString();
+        if (!children()[i].comment.empty()) text += " " + Quote(children()[i].comment, '\'');
       }
       return text + ">";
     }
@@ -322,7 +324,8 @@ class TypeParser {
       return LogicalType::Decimal(precision, scale);
     }
     if (word == "CHAR" || word == "VARCHAR" || word == "BINARY" || word == "VARBINARY") {
-      DRIFTLESS_ASSIGN_OR_RETURN(int32_t length, Parameter(1, 1, LogicalType::kMaxLength));
+      // Flink has no length 0 in DDL, but MySQL has CHAR(0) and BINARY(0).
+      DRIFTLESS_ASSIGN_OR_RETURN(int32_t length, Parameter(1, 0, LogicalType::kMaxLength));
       if (word == "CHAR") return LogicalType::Char(length);
       if (word == "VARCHAR") return LogicalType::VarChar(length);
       if (word == "BINARY") return LogicalType::Binary(length);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "schema/base/bytes_text.h"
 #include "schema/events/change_batch.h"
 #include "schema/types/logical_type.h"
 
@@ -29,11 +30,6 @@ void AppendText(const LogicalType& type, const ColumnView& column, int64_t row,
 // ROW and MAP are objects, MULTISET an object of counts; VARIANT is embedded as the JSON it is.
 void AppendJson(const LogicalType& type, const ColumnView& column, int64_t row,
                 const TextFormat& format, std::string* out);
-
-void AppendHex(std::string_view bytes, std::string* out);     // lower case, no prefix
-void AppendBase64(std::string_view bytes, std::string* out);  // RFC 4648, padded
-// False where the text is not base64; blanks are not allowed, padding may be left out.
-bool DecodeBase64(std::string_view text, std::string* out);
 
 // "NaN", "Infinity", "-Infinity", else the shortest text that reads back as the same number.
 void AppendDouble(double value, std::string* out);
