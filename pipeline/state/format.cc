@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 CREATE TABLE IF NOT EXISTS table_states (
   sink TEXT NOT NULL, sink_table TEXT NOT NULL, state TEXT NOT NULL,
   cut INTEGER NOT NULL DEFAULT 0, cut_committed INTEGER NOT NULL DEFAULT 0,
+  source_table TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (sink, sink_table)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS history (
   source_table TEXT NOT NULL, stream INTEGER NOT NULL, point TEXT NOT NULL,

@@ -169,16 +169,19 @@ Result<void> StateTransaction::PutDivergence(const Divergence& divergence) {
 }
 
 Result<void> StateTransaction::EndDivergences(const SinkTableKey& table, ColumnId column,
-                                              std::string_view by, int64_t now_ms) {
+                                              std::optional<EventKind> event, std::string_view by,
+                                              int64_t now_ms) {
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement end,
       database_->Prepare("UPDATE divergences SET ended_ms = ?, ended_by = ? WHERE sink = ? AND "
-                         "sink_table = ? AND (?5 = 0 OR column_id = ?5) AND ended_ms IS NULL"));
+                         "sink_table = ? AND (?5 = 0 OR column_id = ?5) AND "
+                         "(?6 = '' OR event = ?6) AND ended_ms IS NULL"));
   return end.Bind(now_ms)
       .Bind(by)
       .Bind(table.sink)
       .Bind(EncodeTablePath(table.table))
       .Bind(column)
+      .Bind(event.has_value() ? Tag(*event) : std::string_view())
       .Run();
 }
 

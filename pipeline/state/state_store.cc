@@ -347,13 +347,13 @@ Result<void> StateTransaction::PutTableState(const SinkTableKey& table, std::str
 }
 
 Result<void> StateTransaction::PutCutState(const SinkTableKey& table, std::string_view state,
-                                           CutId cut) {
+                                           CutId cut, const TablePath& source) {
   DRIFTLESS_TRY(PutTableState(table, state));
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement mark,
-      database_->Prepare("UPDATE table_states SET cut = ?, cut_committed = 0 "
+      database_->Prepare("UPDATE table_states SET cut = ?, cut_committed = 0, source_table = ? "
                          "WHERE sink = ? AND sink_table = ?"));
-  return mark.Bind(cut).Bind(table.sink).Bind(EncodeTablePath(table.table)).Run();
+  return mark.Bind(cut).Bind(EncodeTablePath(source)).Bind(table.sink).Bind(EncodeTablePath(table.table)).Run();
 }
 
 Result<void> StateTransaction::MarkCutCommitted(const SinkTableKey& table, CutId cut) {
@@ -376,7 +376,8 @@ Result<std::vector<StoredTableState>> StateStore::TableStates() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement rows,
-      database_.Prepare("SELECT sink, sink_table, state, cut, cut_committed FROM table_states"));
+      database_.Prepare("SELECT sink, sink_table, state, cut, cut_committed, source_table "
+                        "FROM table_states"));
   std::vector<StoredTableState> states;
   while (true) {
     DRIFTLESS_ASSIGN_OR_RETURN(const bool more, rows.Step());
@@ -387,6 +388,9 @@ Result<std::vector<StoredTableState>> StateStore::TableStates() const {
     state.state = rows.Text(2);
     state.cut = static_cast<CutId>(rows.Int(3));
     state.cut_committed = rows.Int(4) != 0;
+    if (!rows.Text(5).empty()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(state.source, DecodeTablePath(rows.Text(5)));
+    }
     states.push_back(std::move(state));
   }
 }

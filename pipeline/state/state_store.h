@@ -24,6 +24,7 @@ struct StoredTableState {
   SinkTableKey table;
   std::string state;
   CutId cut = 0;               // the schema cut that `state` was written with; 0: none is open
+  TablePath source;            // whose change that cut is for
   bool cut_committed = false;  // that cut is committed, the change itself is still open
 };
 
@@ -77,14 +78,16 @@ class StateTransaction {
   Result<void> KeepCutNumber(CutId cut);
 
   Result<void> PutTableState(const SinkTableKey& table, std::string_view state);
-  Result<void> PutCutState(const SinkTableKey& table, std::string_view state, CutId cut);
+  Result<void> PutCutState(const SinkTableKey& table, std::string_view state, CutId cut,
+                           const TablePath& source);
   Result<void> MarkCutCommitted(const SinkTableKey& table, CutId cut);
   Result<void> CloseCut(const SinkTableKey& table);  // the change is done
 
   Result<void> PutAudit(const AuditRecord& record);
   Result<void> PutDivergence(const Divergence& divergence);
-  Result<void> EndDivergences(const SinkTableKey& table, ColumnId column, std::string_view by,
-                              int64_t now_ms);
+  // Column 0: of the whole table; no event: whatever began them.
+  Result<void> EndDivergences(const SinkTableKey& table, ColumnId column,
+                              std::optional<EventKind> event, std::string_view by, int64_t now_ms);
   Result<void> PutParked(const ParkedTable& parked);
   Result<void> DropParked(const SinkTableKey& table);
   Result<void> AnswerRequest(int64_t number, std::string_view answer, int64_t now_ms);

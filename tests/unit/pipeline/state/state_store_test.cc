@@ -110,7 +110,7 @@ TEST(StateStoreTest, ACutLivesFromTransactionAToTransactionB) {
   ASSERT_TRUE(store->Transact([&](StateTransaction& t) -> Result<void> {
     DRIFTLESS_TRY(t.PutSink({"lake", "print", "here"}));
     DRIFTLESS_TRY(t.PutCut("lake", CheckpointAt(4, 100)));
-    return t.PutCutState(key, "intent", 4);
+    return t.PutCutState(key, "intent", 4, kUsers);
   }));
   store.reset();
   store = OpenOrDie(folder.path());
@@ -123,6 +123,7 @@ TEST(StateStoreTest, ACutLivesFromTransactionAToTransactionB) {
   EXPECT_EQ(pending[0].tokens[0].identity.attempt, 3U);
   EXPECT_TRUE(store->Positions("lake")->base.empty());
   EXPECT_FALSE(store->TableStates()->at(0).cut_committed);
+  EXPECT_EQ(store->TableStates()->at(0).source, kUsers);
 
   SinkPositions positions;
   Apply(pending[0].move, {}, &positions);
@@ -240,7 +241,11 @@ TEST(StateStoreTest, AuditRecordsAndDivergencesComeBackWhole) {
   ASSERT_TRUE(store->TrimAudit(5000));
   EXPECT_EQ(store->Audit({})->size(), 1U) << "an open divergence keeps its cause";
   ASSERT_TRUE(store->Transact([&](StateTransaction& t) {
-    return t.EndDivergences(record.sink, 3, "test", 2000);
+    return t.EndDivergences(record.sink, 3, EventKind::kAddColumn, "other kind", 2000);
+  }));
+  EXPECT_EQ(store->Divergences(false)->size(), 1U);
+  ASSERT_TRUE(store->Transact([&](StateTransaction& t) {
+    return t.EndDivergences(record.sink, 3, EventKind::kDropColumn, "test", 2000);
   }));
   EXPECT_TRUE(store->Divergences(false)->empty());
   EXPECT_EQ(store->Divergences(true)->at(0).ended_by, "test");
@@ -291,6 +296,49 @@ TEST(StateStoreTest, ParkedTablesComeBackInOrder) {
       store->Transact([&](StateTransaction& t) { return t.DropParked(parked.table); }));
   EXPECT_TRUE(store->Parked()->empty());
   EXPECT_EQ(*store->NextSegment(), 8U);
+}
+
+}  // namespace
+}  // namespace driftless
+
+namespace driftless {
+namespace {
+
+TEST(StateStoreTest, HistoryIsAskedByPointAndReplayedWithoutTrace) {
+  TempFolder folder;
+  auto store = OpenOrDie(folder.path());
+  const auto version = [](uint64_t offset, uint32_t number) {
+    TableSchema schema;
+    schema.path = kOrders;
+    schema.version = number;
+    schema.AddColumn("id", LogicalType::BigInt());
+    SchemaVersion entry;
+    entry.table = kOrders;
+    entry.point = Point{1, 0, offset, 0, 0};
+    entry.position = "line " + std::to_string(offset);
+    entry.schema = std::make_shared<const TableSchema>(schema);
+    entry.statement = "ALTER";
+    return entry;
+  };
+  ASSERT_TRUE(store->Put(version(9, 0)));
+  ASSERT_TRUE(store->Put(version(10, 1)));
+  ASSERT_TRUE(store->Put(version(300, 2)));
+  ASSERT_TRUE(store->Put(version(10, 7))) << "a replay changes nothing";
+  const auto at = [&](uint64_t offset) { return *store->At(Point{1, 0, offset, 0, 0}); };
+  EXPECT_TRUE(at(8).empty());
+  EXPECT_EQ(at(9).at(0).schema->version, 0U);
+  EXPECT_EQ(at(299).at(0).schema->version, 1U);
+  EXPECT_EQ(at(300).at(0).schema->version, 2U);
+  EXPECT_TRUE(store->At(Point{2, 0, 300, 0, 0})->empty()) << "another stream";
+  EXPECT_TRUE(store->Find(kOrders, Point{1, 0, 10, 0, 0})->has_value());
+  EXPECT_FALSE(store->Find(kOrders, Point{1, 0, 11, 0, 0})->has_value());
+  SchemaVersion dropped = version(400, 0);
+  dropped.schema = nullptr;
+  ASSERT_TRUE(store->Put(dropped));
+  EXPECT_EQ(at(400).at(0).schema, nullptr);
+  EXPECT_EQ(store->All(kOrders)->size(), 4U);
+  EXPECT_EQ(store->All(kUsers)->size(), 0U);
+  EXPECT_EQ(store->All(std::nullopt)->size(), 4U);
 }
 
 }  // namespace
