@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "pipeline/cli/commands.h"
+
 namespace driftless {
 
 int RunCommandLine(int argc, char** argv) {
@@ -9,6 +11,9 @@ int RunCommandLine(int argc, char** argv) {
                "driftless");
   app.require_subcommand(1);
   int exit_code = 0;
+  for (const auto add : {AddMatrixCommand}) {
+    add(&app, &exit_code);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

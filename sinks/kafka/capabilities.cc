@@ -1,6 +1,6 @@
 #include <array>
 
-#include "sinks/api/matrices.h"
+#include "sinks/api/registry.h"
 
 namespace driftless {
 namespace {

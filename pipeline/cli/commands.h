@@ -1,0 +1,12 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+// The commands, one file each; the list that calls these stands in cli.cc.
+namespace driftless {
+
+void AddMatrixCommand(CLI::App* app, int* exit_code);
+
+}  // namespace driftless

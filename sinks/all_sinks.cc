@@ -1,0 +1,49 @@
+#include <vector>
+
+#include "sinks/api/component.h"
+#include "sinks/api/registry.h"
+
+namespace driftless {
+
+std::span<const SinkComponent> AllSinks() {
+  // An explicit list, in the order of the matrix: a new sink is one folder and one line here.
+  static const auto* const kSinks = new std::vector<SinkComponent>{
+      {.type = "paimon",
+       .summary = "Apache Paimon tables in a file system or object store",
+       .matrix = &kPaimonMatrix,
+       .make_planner = MakePaimonModelPlanner},
+      {.type = "fluss",
+       .summary = "Apache Fluss: primary key and log tables",
+       .matrix = &kFlussMatrix,
+       .make_planner = MakeFlussPlanner},
+      {.type = "starrocks",
+       .summary = "StarRocks: primary key tables",
+       .matrix = &kStarRocksMatrix,
+       .make_planner = MakeStarRocksPlanner},
+      {.type = "iceberg",
+       .summary = "Apache Iceberg tables",
+       .matrix = &kIcebergMatrix,
+       .make_planner = MakeIcebergPlanner},
+      {.type = "hologres",
+       .summary = "Hologres tables",
+       .matrix = &kHologresMatrix,
+       .options = HologresOptions(),
+       .make_planner = MakeHologresPlanner},
+      {.type = "selectdb",
+       .aliases = {"doris"},
+       .summary = "SelectDB and Apache Doris: unique and duplicate key tables",
+       .matrix = &kSelectDbMatrix,
+       .make_planner = MakeSelectDbPlanner},
+      {.type = "maxcompute",
+       .summary = "MaxCompute: delta and append tables",
+       .matrix = &kMaxComputeMatrix,
+       .make_planner = MakeMaxComputePlanner},
+      {.type = "kafka",
+       .summary = "Kafka topics: Debezium and Canal JSON, plain or compacted",
+       .matrix = &kKafkaMatrix,
+       .make_planner = MakeKafkaPlanner},
+  };
+  return *kSinks;
+}
+
+}  // namespace driftless

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "config/options/option.h"
+#include "schema/matrix/capability_matrix.h"
+#include "schema/plan/schema_plan.h"
+
+// What the sink folders give to the one list of sinks (sinks/all_sinks.cc).
+namespace driftless {
+
+// sinks/<sink>/capabilities.cc
+extern const CapabilityMatrix kPaimonMatrix;
+extern const CapabilityMatrix kFlussMatrix;
+extern const CapabilityMatrix kStarRocksMatrix;
+extern const CapabilityMatrix kIcebergMatrix;
+extern const CapabilityMatrix kHologresMatrix;
+extern const CapabilityMatrix kSelectDbMatrix;
+extern const CapabilityMatrix kMaxComputeMatrix;
+extern const CapabilityMatrix kKafkaMatrix;
+
+// sinks/<sink>/options.cc
+std::span<const OptionSpec> HologresOptions();
+
+// sinks/<sink>/schema_plan.cc, for the sinks whose own statements do not exist in this build.
+// (Paimon's model serves the simulator, which needs no warehouse for it.)
+Result<std::unique_ptr<SchemaPlanner>> MakePaimonModelPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeFlussPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeStarRocksPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeIcebergPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeHologresPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeSelectDbPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeMaxComputePlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeKafkaPlanner(const OptionValues& options);
+
+}  // namespace driftless

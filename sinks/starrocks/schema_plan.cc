@@ -1,0 +1,102 @@
+#include "schema/plan/model_planner.h"
+#include "schema/plan/type_fit.h"
+#include "sinks/api/registry.h"
+
+namespace driftless {
+namespace {
+
+Error Unsupported(const LogicalType& type) {
+  return MakeError(ErrorKind::kUnsupported,
+                   "StarRocks has no type for " + type.ToStringIgnoringNullability());
+}
+
+// Lengths count bytes there: three for a character, as the reference sink has it.
+LogicalType Text(int64_t characters) {
+  const int64_t bytes = characters * 3;
+  return LogicalType::VarChar(static_cast<int32_t>(bytes > 1048576 ? 1048576 : bytes));
+}
+
+Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
+  switch (type.kind()) {
+    case TypeKind::kDecimal:
+      if (!is_key) return type;
+      return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1));
+    case TypeKind::kChar:
+      if (!is_key && type.length() * 3 <= 255) return LogicalType::Char(type.length() * 3);
+      return Text(type.length());
+    case TypeKind::kVarChar: return Text(type.length());
+    case TypeKind::kBinary:
+    case TypeKind::kVarBinary:
+      if (is_key) return Unsupported(type);
+      return LogicalType::VarBinary(1048576);
+    case TypeKind::kTime:
+      return LogicalType::VarChar(type.precision() > 0 ? 9 + type.precision() : 8);
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz: return LogicalType::Timestamp(6);
+    case TypeKind::kFloat:
+    case TypeKind::kDouble:
+      if (is_key) return Unsupported(type);
+      return type;
+    case TypeKind::kTimestampTz:
+    case TypeKind::kArray:
+    case TypeKind::kMap:
+    case TypeKind::kMultiset:
+    case TypeKind::kRow:
+    case TypeKind::kVariant: return Unsupported(type);
+    default: return type;
+  }
+}
+
+// SchemaChangeTypeCompatibility.java of StarRocks: what MODIFY COLUMN converts.
+bool Converts(const LogicalType& from, const LogicalType& to) {
+  const TypeKind kind = to.kind();
+  if (from.IsInteger()) {
+    if (to.IsInteger()) return kind > from.kind();
+    return kind == TypeKind::kDouble || kind == TypeKind::kVarChar ||
+           (from.kind() == TypeKind::kInt && kind == TypeKind::kDate);
+  }
+  switch (from.kind()) {
+    case TypeKind::kFloat: return kind == TypeKind::kDouble || kind == TypeKind::kVarChar;
+    case TypeKind::kDouble: return kind == TypeKind::kVarChar;
+    case TypeKind::kDecimal: return HoldsEveryValue(to, from);
+    case TypeKind::kVarChar:
+      if (kind == TypeKind::kVarChar) return to.length() >= from.length();
+      return to.IsInteger() || kind == TypeKind::kFloat || kind == TypeKind::kDouble ||
+             kind == TypeKind::kDate || kind == TypeKind::kDecimal;
+    case TypeKind::kChar: return to.IsCharacter() && to.length() >= from.length();
+    case TypeKind::kDate: return kind == TypeKind::kTimestamp;
+    case TypeKind::kTimestamp: return kind == TypeKind::kDate || kind == TypeKind::kTimestamp;
+    default: return false;
+  }
+}
+
+std::string TypeChangeProblem(const LogicalType& from, const LogicalType& to) {
+  if (Converts(from, to)) return "";
+  return "StarRocks cannot turn " + from.ToStringIgnoringNullability() + " into " +
+         to.ToStringIgnoringNullability();
+}
+
+const ModelTraits& Traits() {
+  static const ModelTraits* const kTraits = new ModelTraits{
+      .sink = "StarRocks",
+      .can = {EventKind::kCreateTable, EventKind::kDropTable, EventKind::kTruncateTable,
+              EventKind::kAddColumn, EventKind::kDropColumn, EventKind::kRenameColumn,
+              EventKind::kAlterColumnType, EventKind::kAlterTableComment},
+      .map_type = MapType,
+      .type_change_problem = TypeChangeProblem,
+      .never_adds_first = true,
+      .adds_not_null_with_default = true,
+      .needs_key = true,
+      .old_rows_read_default = true,
+
+  };
+  return *kTraits;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SchemaPlanner>> MakeStarRocksPlanner(const OptionValues&) {
+  return MakeModelPlanner(&Traits());
+}
+
+}  // namespace driftless
