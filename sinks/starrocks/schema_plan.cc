@@ -20,7 +20,9 @@ Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
   switch (type.kind()) {
     case TypeKind::kDecimal:
       if (!is_key) return type;
-      return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1));
+      // Sign, digits, point, and the zero before the point where all digits stand behind it.
+      return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1) +
+                                  (type.scale() == type.precision() ? 1 : 0));
     case TypeKind::kChar:
       if (!is_key && type.length() * 3 <= 255) return LogicalType::Char(type.length() * 3);
       return Text(type.length());
