@@ -33,7 +33,8 @@ Result<LogicalType> MapStandard(const LogicalType& type, bool is_key) {
       return type;
     case TypeKind::kDecimal:
       if (!is_key) return type;
-      return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1));
+      return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1) +
+                                  (type.scale() == type.precision() ? 1 : 0));
     case TypeKind::kVarChar:
       return type.length() <= 10485760 ? type : LogicalType::String();
     case TypeKind::kBinary:

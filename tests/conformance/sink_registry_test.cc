@@ -63,7 +63,7 @@ TEST_P(SinkRegistryTest, EveryEventOfTheMatrixIsKnownAndDecidedOnce) {
 
 TEST_P(SinkRegistryTest, EveryTypeIsMappedOrRefusedWithAReason) {
   // A planner may need options that only a user can give; those are not this test's business.
-  const auto planner = GetParam()->make_planner(OptionValues());
+  const auto planner = GetParam()->make_planner(OptionValues(GetParam()->options, {}));
   if (!planner.has_value()) GTEST_SKIP() << planner.error().ToString();
   const std::vector<LogicalType> types = {
       LogicalType::Boolean(), LogicalType::TinyInt(), LogicalType::SmallInt(), LogicalType::Int(),
@@ -86,7 +86,9 @@ TEST_P(SinkRegistryTest, EveryTypeIsMappedOrRefusedWithAReason) {
         EXPECT_FALSE(mapped.error().message().empty()) << type.ToString();
         continue;
       }
-      // Else a table that we made ourselves would be reported as one that does not fit.
+      // A key column may be bounded where the source's is not; values that do not fit are found
+      // before the load. Any other column must hold all that its source can.
+      if (is_key) continue;
       EXPECT_TRUE((*planner)->Holds(*mapped, type)) << mapped->ToString() << " for " << type.ToString();
     }
   }
