@@ -60,15 +60,8 @@ ColumnBuilder::ColumnBuilder(const LogicalType& type)
       break;
     case PhysicalKind::kList: {
       offsets_.push_back(0);
-      const auto& fields = type.children();
-      if (kind_ == TypeKind::kArray) {
-        children_.emplace_back(fields[0].type);
-      } else {
-        const LogicalType key = fields[0].type;
-        const LogicalType value =
-            kind_ == TypeKind::kMap ? fields[1].type : LogicalType::Int().NotNull();
-        children_.emplace_back(LogicalType::Row({{"key", key, ""}, {"value", value, ""}}));
-      }
+      children_.emplace_back(kind_ == TypeKind::kArray ? type.children()[0].type
+                                                       : EntriesType(type));
       break;
     }
     case PhysicalKind::kStruct:

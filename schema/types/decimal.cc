@@ -56,17 +56,24 @@ bool FitsPrecision(Int128 value, int precision) {
   return Magnitude(value) < static_cast<UInt128>(kPowers[static_cast<size_t>(precision)]);
 }
 
-void AppendDecimal(Int128 value, int scale, std::string* out) {
-  char buffer[48];
+std::string_view WriteDecimal(Int128 value, int scale, char (&buffer)[kDecimalTextMax]) {
   char* const end = buffer + sizeof buffer;
   int n = WriteDigits(Magnitude(value), end);
   while (n <= scale) end[-++n] = '0';
-  if (value < 0) *out += '-';
-  out->append(end - n, static_cast<size_t>(n - scale));
+  char* begin = end - n;
   if (scale > 0) {
-    *out += '.';
-    out->append(end - scale, static_cast<size_t>(scale));
+    // Make room for the point by moving the digits in front of it.
+    std::memmove(begin - 1, begin, static_cast<size_t>(n - scale));
+    --begin;
+    end[-scale - 1] = '.';
   }
+  if (value < 0) *--begin = '-';
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+void AppendDecimal(Int128 value, int scale, std::string* out) {
+  char buffer[kDecimalTextMax];
+  *out += WriteDecimal(value, scale, buffer);
 }
 
 DecimalText ParseDecimal(std::string_view text, int precision, int scale, Int128* value) {
@@ -151,18 +158,11 @@ bool Rescale(Int128 value, int from_scale, int to_scale, Int128* result, bool* e
 }
 
 double DecimalToDouble(Int128 value, int scale) {
-  // Over text: the only way to get the nearest double for all 38 digits.
-  char buffer[48];
-  char* const end = buffer + sizeof buffer - 5;  // room for the exponent
-  int n = WriteDigits(Magnitude(value), end);
-  if (n == 0) return 0;
-  char* begin = end - n;
-  if (value < 0) *--begin = '-';
-  char* tail = end;
-  *tail++ = 'e';
-  tail = std::to_chars(tail, buffer + sizeof buffer, -scale).ptr;
+  // Over text: the way to the nearest double for all 38 digits.
+  char buffer[kDecimalTextMax];
+  const std::string_view text = WriteDecimal(value, scale, buffer);
   double result = 0;
-  std::from_chars(begin, tail, result);
+  std::from_chars(text.data(), text.data() + text.size(), result);
   return result;
 }
 

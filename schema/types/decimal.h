@@ -18,6 +18,9 @@ bool FitsPrecision(Int128 value, int precision);
 
 // "-12.30" with all `scale` digits.
 void AppendDecimal(Int128 value, int scale, std::string* out);
+// The same into `buffer`; the view lies in it.
+inline constexpr int kDecimalTextMax = 48;
+std::string_view WriteDecimal(Int128 value, int scale, char (&buffer)[kDecimalTextMax]);
 
 enum class DecimalText : uint8_t {
   kOk,

@@ -129,6 +129,13 @@ std::string LogicalType::ToString() const {
   return ToStringIgnoringNullability() + (nullable_ ? "" : " NOT NULL");
 }
 
+LogicalType EntriesType(const LogicalType& map_or_multiset) {
+  const auto& children = map_or_multiset.children();
+  const LogicalType value = map_or_multiset.kind() == TypeKind::kMap ? children[1].type
+                                                                     : LogicalType::Int().NotNull();
+  return LogicalType::Row({{"key", children[0].type, ""}, {"value", value, ""}});
+}
+
 bool LogicalType::EqualsIgnoringNullability(const LogicalType& other) const {
   return kind_ == other.kind_ && precision_ == other.precision_ && scale_ == other.scale_ &&
          (children_ == other.children_ || children() == other.children());

@@ -152,6 +152,10 @@ struct RowField {
   friend bool operator==(const RowField&, const RowField&) = default;
 };
 
+// The struct that a MAP or MULTISET has as its one child in memory: ROW<key, value> (a multiset's
+// value is INT NOT NULL, the count).
+LogicalType EntriesType(const LogicalType& map_or_multiset);
+
 // Parses Flink SQL type text ("DECIMAL(10, 2) NOT NULL"). Errors: kParse with column, on unknown
 // names and parameters out of range.
 Result<LogicalType> ParseLogicalType(std::string_view text);
