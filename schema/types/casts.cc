@@ -179,10 +179,6 @@ CastVerdict VerdictOfCast(const LogicalType& from, const LogicalType& to) {
   return ToApproximate(from, to);
 }
 
-bool HoldsEveryValue(const LogicalType& to, const LogicalType& from) {
-  return VerdictOfCast(from, to) <= CastVerdict::kWidens;
-}
-
 ColumnCast::ColumnCast(const LogicalType& from, const LogicalType& to, const TimeZone& local_zone)
     : from_(from),
       to_(to),

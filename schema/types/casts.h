@@ -26,9 +26,6 @@ enum class CastVerdict : uint8_t {
 // TIMESTAMP(7..9) in memory ends in the years 1677 and 2262, and local times that a zone leaves out.
 CastVerdict VerdictOfCast(const LogicalType& from, const LogicalType& to);
 
-// True when every value of `from` can be kept in `to`.
-bool HoldsEveryValue(const LogicalType& to, const LogicalType& from);
-
 // kMatrix is the policy's section 7: Flink CDC's lattice, but CHAR/VARCHAR and BINARY/VARBINARY give
 // the longest, BOOLEAN with an integer gives the integer. kFlinkCdc is that lattice unchanged: it
 // falls back to STRING in these cases.

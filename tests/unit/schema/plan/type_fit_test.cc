@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "schema/types/casts.h"
+#include "tests/doubles/random_schema.h"
+
 namespace driftless {
 namespace {
 
@@ -41,6 +44,18 @@ TEST(TypeFitTest, MisfitsSayFromWhichValueOn) {
   EXPECT_EQ(misfits("DECIMAL(10, 2)", "DECIMAL(12, 2)"),
             "numbers with more than 8 digits before or 2 behind the point");
   EXPECT_EQ(misfits("TIMESTAMP(3)", "TIMESTAMP(6)"), "times with more than 3 fractional digits");
+}
+
+// What the policy calls "already satisfied" must be what writers can carry out without a misfit.
+TEST(TypeFitTest, WhatHoldsIsCastWithoutLoss) {
+  testing::RandomSchemas random(41);
+  for (int i = 0; i < 200000; ++i) {
+    const LogicalType column = random.Type(1);
+    const LogicalType wanted = random.Type(1);
+    if (!HoldsEveryValue(column, wanted)) continue;
+    ASSERT_LE(VerdictOfCast(wanted, column), CastVerdict::kWidens)
+        << wanted.ToString() << " in " << column.ToString();
+  }
 }
 
 }  // namespace
