@@ -39,7 +39,7 @@ struct PaimonSchema {
 
   int IndexOf(std::string_view name) const;  // -1: no such field
   const PaimonField* Find(std::string_view name) const;
-  const PaimonField* FindId(int32_t id) const;
+  const PaimonField* FindId(int32_t field_id) const;
   // Primary key without the partition keys: what data files are sorted by.
   std::vector<std::string> TrimmedPrimaryKeys() const;
   // `bucket-key`, else the trimmed primary key.
