@@ -449,16 +449,4 @@ Result<std::vector<IndexManifestEntry>> DecodeIndexManifest(std::string_view byt
   return DecodeFile<IndexManifestEntry>(bytes, "index manifest", ReadIndexEntry);
 }
 
-// Four parts, each with its length in front: the schema id, then three Avro files as above.
-std::string EncodeCommittable(const Committable& committable) {
-  std::string bytes("DLP1");
-  avro::Encoder out(&bytes);
-  out.Long(committable.schema_id);
-  const auto put = [&](const Result<std::string>& part) { out.Bytes(*part); };
-  put(EncodeManifest(committable.new_files, "zstd"));
-  put(EncodeManifest(committable.changelog_files, "zstd"));
-  put(EncodeIndexManifest(committable.index_files, "zstd"));
-  return bytes;
-}
-
 }  // namespace driftless::paimon

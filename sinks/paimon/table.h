@@ -12,6 +12,9 @@
 
 namespace driftless::paimon {
 
+// What makes two manifest entries speak of the same file: partition, bucket, level and name.
+std::string EntryIdentity(const ManifestEntry& entry);
+
 // Reads one table's metadata. Cheap to copy; keeps no cache, so that it always shows what is there.
 class PaimonTable {
  public:
@@ -28,6 +31,9 @@ class PaimonTable {
   Result<std::optional<Snapshot>> LatestSnapshot() const;  // nullopt: none yet
   // Errors: kNotFound (never written, or expired).
   Result<Snapshot> SnapshotAt(int64_t id) const;
+  // Any file that holds a snapshot: tags and branches too.
+  Result<Snapshot> ReadSnapshot(const std::string& path) const;
+  std::string SnapshotPath(int64_t id) const;
   Result<std::vector<int64_t>> SnapshotIds() const;  // ascending
 
   Result<std::vector<ManifestFileMeta>> ReadManifestList(const std::string& name) const;
