@@ -1,5 +1,5 @@
-// The declarations of the blocks that do not belong to one component: what every source and sink has,
-// routes, transforms, rules.
+// The declarations of the blocks that do not belong to one component: what every source and sink
+// has, routes, transforms, rules.
 #include "config/definition/pipeline_definition.h"
 
 namespace driftless {
@@ -33,8 +33,9 @@ std::span<const OptionSpec> SharedSinkOptionSpecs() {
        .change = OnChange::kNewState},
       {.key = "include.schema.changes",
        .type = OptionType::kSequence,
-       .doc = "The events (tags or families) that this sink follows; create.table is implied unless "
-              "it is excluded. Empty or absent: all.",
+       .doc =
+           "The events (tags or families) that this sink follows; create.table is implied unless "
+           "it is excluded. Empty or absent: all.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "exclude.schema.changes",
        .type = OptionType::kSequence,
@@ -43,8 +44,9 @@ std::span<const OptionSpec> SharedSinkOptionSpecs() {
        .flink_cdc = FlinkCdc::kSame},
       {.key = "capability.extensions",
        .type = OptionType::kSequence,
-       .doc = "Events that newer servers can carry out beyond the sink's capability matrix; checked "
-              "against the server's version."},
+       .doc =
+           "Events that newer servers can carry out beyond the sink's capability matrix; checked "
+           "against the server's version."},
       {.key = "on-unavailable",
        .type = OptionType::kEnum,
        .default_value = "block",
@@ -88,7 +90,8 @@ std::span<const OptionSpec> TransformOptionSpecs() {
   static const std::vector<OptionSpec>* const kSpecs = new std::vector<OptionSpec>{
       {.key = "source-table",
        .required = true,
-       .doc = "Which tables: names or regular expressions, separated by commas (\\, is a comma). A dot "
+       .doc = "Which tables: names or regular expressions, separated by commas (\\, is a comma). A "
+              "dot "
               "separates database and table, \\. is the dot of a regular expression; letter case "
               "does not count.",
        .flink_cdc = FlinkCdc::kSame,

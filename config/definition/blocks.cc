@@ -31,10 +31,9 @@ const CatalogEntry* FindComponent(const YamlNode& block, std::string_view what,
   const CatalogEntry* entry = find(catalog, type->value.text);
   if (entry != nullptr) return entry;
   std::string hint = Suggest(type->value.text, words);
-  problems->AddError(type->value.at,
-                     fmt::format("unknown {} type \"{}\"", what, type->value.PrintableText()),
-                     hint.empty() ? fmt::format("See `driftless options` for all {}s.", what)
-                                  : std::move(hint));
+  problems->AddError(
+      type->value.at, fmt::format("unknown {} type \"{}\"", what, type->value.PrintableText()),
+      hint.empty() ? fmt::format("See `driftless options` for all {}s.", what) : std::move(hint));
   return nullptr;
 }
 
@@ -130,9 +129,10 @@ std::vector<const YamlNode*> ListItems(const YamlNode::Entry& list, Problems* pr
   std::vector<const YamlNode*> maps;
   if (list.value.is_null()) return maps;
   if (!list.value.is_sequence()) {
-    problems->AddError(list.value.at,
-                       fmt::format("\"{}\" must be a list, not {}", list.key, list.value.KindText()),
-                       "Begin each entry with \"- \".");
+    problems->AddError(
+        list.value.at,
+        fmt::format("\"{}\" must be a list, not {}", list.key, list.value.KindText()),
+        "Begin each entry with \"- \".");
     return maps;
   }
   for (const YamlNode& item : list.value.items) {
@@ -144,6 +144,14 @@ std::vector<const YamlNode*> ListItems(const YamlNode::Entry& list, Problems* pr
     }
   }
   return maps;
+}
+
+void WarnOfIgnored(const OptionValues& values, Problems* problems) {
+  for (const OptionSpec& spec : values.specs()) {
+    if (spec.flink_cdc != FlinkCdc::kIgnored || !values.IsSet(spec.key)) continue;
+    problems->AddWarning(values.At(spec.key), fmt::format("\"{}\" is ignored here", spec.key),
+                         std::string(spec.flink_cdc_note));
+  }
 }
 
 std::optional<SourceDefinition> ParseSource(const YamlNode& block, const ComponentCatalog& catalog,
@@ -160,7 +168,9 @@ std::optional<SourceDefinition> ParseSource(const YamlNode& block, const Compone
   source.type = entry->type;
   source.name = NameOf(values[0], entry->type, "source", problems);
   source.options = std::move(values[1]);
+  source.can_run = entry->can_run;
   source.at = block.at;
+  WarnOfIgnored(source.options, problems);
   if (entry->check != nullptr) entry->check(source.options, problems);
   return source;
 }
@@ -185,6 +195,7 @@ std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCa
   if (values[0].Enum("on-unavailable") == "stop-sink") {
     sink.on_unavailable = OnUnavailable::kStopSink;
   }
+  WarnOfIgnored(sink.options, problems);
   ReadAccepted(values[0], &sink, problems);
   ReadExtensions(values[0], *entry, &sink, problems);
   if (entry->check != nullptr) entry->check(sink.options, problems);
@@ -194,8 +205,7 @@ std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCa
 std::vector<RouteDefinition> ParseRoutes(const YamlNode::Entry& list, Problems* problems) {
   std::vector<RouteDefinition> routes;
   for (const YamlNode* block : ListItems(list, problems)) {
-    const OptionValues values =
-        ParseOptions(*block, "a route", {RouteOptionSpecs()}, problems)[0];
+    const OptionValues values = ParseOptions(*block, "a route", {RouteOptionSpecs()}, problems)[0];
     RouteDefinition route;
     route.source_table = values.String("source-table").value_or("");
     route.sink_table = values.String("sink-table").value_or("");

@@ -12,6 +12,9 @@ namespace driftless {
 // The maps of a list; reports what is no list or no map.
 std::vector<const YamlNode*> ListItems(const YamlNode::Entry& list, Problems* problems);
 
+// Warns of options that are accepted from Flink CDC and do nothing here, with the reason.
+void WarnOfIgnored(const OptionValues& values, Problems* problems);
+
 std::optional<SourceDefinition> ParseSource(const YamlNode& block, const ComponentCatalog& catalog,
                                             Problems* problems);
 std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCatalog& catalog,

@@ -28,8 +28,8 @@ void CheckSinkNames(const PipelineDefinition& definition, Problems* problems) {
   const RuleDefinition* last = nullptr;
   for (const RuleDefinition& rule : definition.rules) {
     // One entry of the file can be several rules here.
-    const bool is_repeated = last != nullptr && last->at.line == rule.at.line &&
-                             last->rule.sink == rule.rule.sink;
+    const bool is_repeated =
+        last != nullptr && last->at.line == rule.at.line && last->rule.sink == rule.rule.sink;
     last = &rule;
     if (!is_repeated) CheckSinkName(rule.rule.sink, rule.sink_at, "a rule", definition, problems);
   }
@@ -50,14 +50,14 @@ void CheckTryEvolve(const PipelineDefinition& definition, Problems* problems) {
                                        sink.name, sink.type),
                            std::string(kHint));
       }
-      const bool is_for_all = !rule.rule.table && rule.rule.events.empty() && rule.rule.column.empty();
+      const bool is_for_all =
+          !rule.rule.table && rule.rule.events.empty() && rule.rule.column.empty();
       has_own |= is_for_all && rule.rule.behavior.has_value();
     }
     if (definition.options.behavior == Behavior::kTryEvolve && !has_own) {
-      problems->AddError(sink.at,
-                         fmt::format("sink \"{}\": {} does not support TRY_EVOLVE", sink.name,
-                                     sink.type),
-                         std::string(kHint));
+      problems->AddError(
+          sink.at, fmt::format("sink \"{}\": {} does not support TRY_EVOLVE", sink.name, sink.type),
+          std::string(kHint));
     }
   }
 }
@@ -103,6 +103,13 @@ void WarnOfDestruction(const PipelineDefinition& definition, Problems* problems)
 }
 
 void WarnOfWhatCannotRun(const PipelineDefinition& definition, Problems* problems) {
+  for (const SourceDefinition& source : definition.sources) {
+    if (source.can_run) continue;
+    problems->AddWarning(
+        source.at,
+        fmt::format("source \"{}\": this build cannot read from {}", source.name, source.type),
+        "`driftless run` refuses this pipeline; `plan` and `explain` work.");
+  }
   for (const SinkDefinition& sink : definition.sinks) {
     if (sink.can_run) continue;
     problems->AddWarning(sink.at,

@@ -24,8 +24,7 @@ std::set<EventKind> ReadEventWords(std::string_view key, const OptionValues::Val
                                    Problems* problems) {
   std::set<EventKind> events;
   for (size_t i = 0; i < list.items.size(); ++i) {
-    const Location at =
-        i < list.item_locations.size() ? list.item_locations[i] : list.location;
+    const Location at = i < list.item_locations.size() ? list.item_locations[i] : list.location;
     if (auto named = ReadEventWord(key, list.items[i], at, problems)) {
       events.insert(named->begin(), named->end());
     }

@@ -102,6 +102,7 @@ PipelineOptions ParsePipelineBlock(const YamlNode& root, const YamlNode::Entry**
   std::vector<OptionValues> values =
       ParseOptions(block, "\"pipeline\"", {PipelineOptionSpecs()}, problems);
   if (block.is_map()) *rules = block.Find("schema.change.rules");
+  WarnOfIgnored(values[0], problems);
   return FillPipelineOptions(values[0], problems);
 }
 

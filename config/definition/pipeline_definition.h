@@ -22,13 +22,15 @@ struct SourceDefinition {
   std::string name;  // unique among the sources; default: the type
   std::string type;  // as the catalog spells it, aliases resolved
   OptionValues options;
+  bool can_run = true;  // false: this build has only its options
   Location at;
 };
 
 enum class OnUnavailable : uint8_t { kBlock, kStopSink };
 
 struct SinkDefinition {
-  std::string name;  // unique among the sinks, part of their identity in the state; default: the type
+  std::string
+      name;  // unique among the sinks, part of their identity in the state; default: the type
   std::string type;
   OptionValues options;
   const CapabilityMatrix* matrix = nullptr;

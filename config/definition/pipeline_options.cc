@@ -53,8 +53,8 @@ void Bytes(const OptionValues& values, std::string_view key, PipelineOptions* op
 // The words of the declaration stand in the order of the enumeration.
 template <auto Member>
 void Word(const OptionValues& values, std::string_view key, PipelineOptions* options, Problems*) {
-  using Enum =
-      typename EnumOf<std::remove_reference_t<decltype(std::declval<PipelineOptions>().*Member)>>::Type;
+  using Enum = typename EnumOf<
+      std::remove_reference_t<decltype(std::declval<PipelineOptions>().*Member)>>::Type;
   const std::optional<std::string> word = values.Enum(key);
   if (!word) return;
   for (const OptionSpec& spec : values.specs()) {
@@ -107,7 +107,8 @@ void FillHttpAddress(const OptionValues& values, std::string_view key, PipelineO
   options->http_address = text;
 }
 
-constexpr std::string_view kNoFlink = "There is no Flink job whose operators would need identities.";
+constexpr std::string_view kNoFlink =
+    "There is no Flink job whose operators would need identities.";
 
 const std::vector<Binding>& Bindings() {
   using O = PipelineOptions;
@@ -128,7 +129,8 @@ const std::vector<Binding>& Bindings() {
       {{.key = "execution.runtime-mode",
         .type = OptionType::kEnum,
         .default_value = "STREAMING",
-        .doc = "BATCH ends the pipeline when its sources have delivered what they had at the start.",
+        .doc =
+            "BATCH ends the pipeline when its sources have delivered what they had at the start.",
         .values = {"STREAMING", "BATCH"},
         .flink_cdc = FlinkCdc::kSame},
        Word<&O::runtime_mode>},
@@ -143,8 +145,9 @@ const std::vector<Binding>& Bindings() {
        Word<&O::route_mode>},
       {{.key = "local-time-zone",
         .default_value = "systemDefault",
-        .doc = "The time zone in which instants and local times are turned into each other: an IANA "
-               "name, an offset in whole hours, or systemDefault.",
+        .doc =
+            "The time zone in which instants and local times are turned into each other: an IANA "
+            "name, an offset in whole hours, or systemDefault.",
         .flink_cdc = FlinkCdc::kSame,
         .change = OnChange::kIncompatible},
        FillTimeZone},
@@ -161,18 +164,21 @@ const std::vector<Binding>& Bindings() {
       {{.key = "schema.change.lenient.style",
         .type = OptionType::kEnum,
         .default_value = "matrix",
-        .doc = "matrix follows each sink's capability matrix; flink-cdc gives what LENIENT means in "
-               "Apache Flink CDC: drop keeps the column, rename adds one, drop and truncate of tables "
-               "are withheld unless the sink has its own exclude list.",
+        .doc =
+            "matrix follows each sink's capability matrix; flink-cdc gives what LENIENT means in "
+            "Apache Flink CDC: drop keeps the column, rename adds one, drop and truncate of tables "
+            "are withheld unless the sink has its own exclude list.",
         .values = {"matrix", "flink-cdc"}},
        Word<&O::lenient_style>},
       {{.key = "schema.change.rules",
         .type = OptionType::kBlock,
-        .doc = "A list of rules that narrow the policy: each matches by sink, table, event and column "
-               "and sets a behavior or a verdict. The most specific rule decides."}},
+        .doc =
+            "A list of rules that narrow the policy: each matches by sink, table, event and column "
+            "and sets a behavior or a verdict. The most specific rule decides."}},
       {{.key = "schema.change.approval",
         .type = OptionType::kSequence,
-        .doc = "Events (tags or families) that wait for `driftless approve` or `driftless reject`."},
+        .doc =
+            "Events (tags or families) that wait for `driftless approve` or `driftless reject`."},
        FillApproval},
       {{.key = "approval.timeout",
         .type = OptionType::kDuration,
@@ -191,15 +197,17 @@ const std::vector<Binding>& Bindings() {
        Word<&O::approval_on_timeout>},
       {{.key = "on-cast-failure",
         .type = OptionType::kEnum,
-        .doc = "What becomes of a value that does not fit the sink's column after a skipped type "
-               "change. Default: fail under EVOLVE, null under LENIENT and TRY_EVOLVE. A value of a "
-               "key, partition or bucket column always fails.",
+        .doc =
+            "What becomes of a value that does not fit the sink's column after a skipped type "
+            "change. Default: fail under EVOLVE, null under LENIENT and TRY_EVOLVE. A value of a "
+            "key, partition or bucket column always fails.",
         .values = {"fail", "null", "dead-letter"}},
        Word<&O::on_cast_failure>},
       {{.key = "on-null-violation",
         .type = OptionType::kEnum,
-        .doc = "What becomes of a NULL for a NOT NULL column of the sink. Default: fail; dead-letter "
-               "under TRY_EVOLVE.",
+        .doc =
+            "What becomes of a NULL for a NOT NULL column of the sink. Default: fail; dead-letter "
+            "under TRY_EVOLVE.",
         .values = {"fail", "dead-letter", "default-value"}},
        Word<&O::on_null_violation>},
       {{.key = "on-absent",
@@ -211,9 +219,10 @@ const std::vector<Binding>& Bindings() {
       {{.key = "on-unparsed-ddl",
         .type = OptionType::kEnum,
         .default_value = "park",
-        .doc = "What happens at a statement that cannot be understood: park holds the tables that it "
-               "names until `driftless decide`, fail stops the pipeline, ignore trusts the next row's "
-               "own description.",
+        .doc =
+            "What happens at a statement that cannot be understood: park holds the tables that it "
+            "names until `driftless decide`, fail stops the pipeline, ignore trusts the next row's "
+            "own description.",
         .values = {"park", "fail", "ignore"}},
        Word<&O::on_unparsed_ddl>},
       {{.key = "rows-without-events",
@@ -226,8 +235,9 @@ const std::vector<Binding>& Bindings() {
       {{.key = "create.nullability",
         .type = OptionType::kEnum,
         .default_value = "source",
-        .doc = "relaxed creates all columns outside the key nullable, so that no later NULL can stop "
-               "the pipeline.",
+        .doc =
+            "relaxed creates all columns outside the key nullable, so that no later NULL can stop "
+            "the pipeline.",
         .values = {"source", "relaxed"}},
        Word<&O::create_nullability>},
       {{.key = "table.rename",
@@ -269,7 +279,8 @@ const std::vector<Binding>& Bindings() {
       {{.key = "parking.memory-bytes-max",
         .type = OptionType::kBytes,
         .default_value = "64 mb",
-        .doc = "How much of parked tables stays in memory before it is written to the state folder.",
+        .doc =
+            "How much of parked tables stays in memory before it is written to the state folder.",
         .min = 0},
        Bytes<&O::parking_memory_bytes_max>},
       {{.key = "parking.disk-bytes-max",
@@ -358,27 +369,31 @@ const std::vector<Binding>& Bindings() {
         .type = OptionType::kBlock,
         .doc = "Ignored.",
         .flink_cdc = FlinkCdc::kIgnored,
-        .flink_cdc_note = "Functions in Java or Python cannot be loaded; a transform that calls one is "
-                          "an error.",
+        .flink_cdc_note =
+            "Functions in Java or Python cannot be loaded; a transform that calls one is "
+            "an error.",
         .change = OnChange::kHot}},
       {{.key = "model",
         .type = OptionType::kBlock,
         .doc = "Ignored.",
         .flink_cdc = FlinkCdc::kIgnored,
-        .flink_cdc_note = "AI models are not called from transforms; a transform that calls one is an "
-                          "error.",
+        .flink_cdc_note =
+            "AI models are not called from transforms; a transform that calls one is an "
+            "error.",
         .change = OnChange::kHot}},
       {{.key = "dirty-data.collector",
         .type = OptionType::kBlock,
         .doc = "Ignored.",
         .flink_cdc = FlinkCdc::kIgnored,
-        .flink_cdc_note = "Records that cannot be decoded follow the source's on-bad-record option.",
+        .flink_cdc_note =
+            "Records that cannot be decoded follow the source's on-bad-record option.",
         .change = OnChange::kHot}},
       {{.key = "transform.allow.trimming.pk-columns",
         .type = OptionType::kBool,
         .doc = "Ignored.",
         .flink_cdc = FlinkCdc::kIgnored,
-        .flink_cdc_note = "A transform states its key in primary-keys; it may leave key columns out.",
+        .flink_cdc_note =
+            "A transform states its key in primary-keys; it may leave key columns out.",
         .change = OnChange::kHot}},
   };
   return *kBindings;
@@ -399,11 +414,6 @@ PipelineOptions FillPipelineOptions(const OptionValues& values, Problems* proble
   PipelineOptions options;
   for (const Binding& binding : Bindings()) {
     if (binding.fill != nullptr) binding.fill(values, binding.spec.key, &options, problems);
-    if (binding.spec.flink_cdc == FlinkCdc::kIgnored && values.IsSet(binding.spec.key)) {
-      problems->AddWarning(values.At(binding.spec.key),
-                           fmt::format("\"{}\" is ignored here", binding.spec.key),
-                           std::string(binding.spec.flink_cdc_note));
-    }
   }
   return options;
 }

@@ -27,7 +27,7 @@ enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
 // The `pipeline` block, defaults filled in. Each option is declared, with its text, beside the line
 // that fills the member here (pipeline_options.cc).
 struct PipelineOptions {
-  std::string name;  // the file's name without its ending where the user gives none
+  std::string name;     // the file's name without its ending where the user gives none
   int parallelism = 0;  // writers per sink table at most; 0: one per core
   RuntimeMode runtime_mode = RuntimeMode::kStreaming;
   RouteMode route_mode = RouteMode::kAllMatch;

@@ -42,10 +42,11 @@ Result<std::shared_ptr<const RE2>> CompileRegex(std::string_view pattern, Letter
                                  pattern, missing))
         .Hint("Write the tables as several entries, separated by commas.");
   }
-  return MakeError(ErrorKind::kInvalidConfig, fmt::format("\"{}\" is not a regular expression: {}",
-                                                          pattern, regex->error()))
-      .Hint("A dot separates database and table; write \\. for \"any character\", as in db\\.* or "
-            "shop.order_\\.*");
+  return MakeError(ErrorKind::kInvalidConfig,
+                   fmt::format("\"{}\" is not a regular expression: {}", pattern, regex->error()))
+      .Hint(
+          "A dot separates database and table; write \\. for \"any character\", as in db\\.* or "
+          "shop.order_\\.*");
 }
 
 }  // namespace driftless

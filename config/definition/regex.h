@@ -10,9 +10,9 @@
 
 namespace driftless {
 
-// Compiles a regular expression written for java.util.regex on RE2, whose time is linear in the text.
-// What RE2 does not have (lookaround, back references, possessive repetition) is an error that says
-// so. Include this from .cc files only.
+// Compiles a regular expression written for java.util.regex on RE2, whose time is linear in the
+// text. What RE2 does not have (lookaround, back references, possessive repetition) is an error
+// that says so. Include this from .cc files only.
 enum class LetterCase : uint8_t { kSensitive, kInsensitive };
 Result<std::shared_ptr<const RE2>> CompileRegex(std::string_view pattern, LetterCase letter_case);
 

@@ -94,15 +94,17 @@ Result<std::vector<Piece>> ParseWithGroups(std::string_view sink_table, int grou
       continue;
     }
     const auto digit_at = [&](size_t at) {
-      const bool is_digit = at < sink_table.size() && sink_table[at] >= '0' && sink_table[at] <= '9';
+      const bool is_digit =
+          at < sink_table.size() && sink_table[at] >= '0' && sink_table[at] <= '9';
       return is_digit ? sink_table[at] - '0' : -1;
     };
     int group = digit_at(i + 1);
     if (group < 0 || group > group_count) {
       return MakeError(ErrorKind::kInvalidConfig,
-                       group < 0 ? fmt::format("\"$\" in sink-table \"{}\" names no group", sink_table)
-                                 : fmt::format("sink-table \"{}\" names group {}; source-table has {}",
-                                               sink_table, group, group_count))
+                       group < 0
+                           ? fmt::format("\"$\" in sink-table \"{}\" names no group", sink_table)
+                           : fmt::format("sink-table \"{}\" names group {}; source-table has {}",
+                                         sink_table, group, group_count))
           .Hint(group < 0 ? "Write \\$ for a dollar sign in a name."
                           : "Groups are the ( ) of source-table, counted from 1.");
     }

@@ -14,9 +14,10 @@ namespace driftless {
 // every comma; in each entry a dot is a dot and "\." the dot of a regular expression; an entry must
 // match the whole "[catalog.]database.table" and letter case counts.
 //
-// `sink-table` is "[[catalog.]database.]table". With a replace-symbol every occurrence of it becomes
-// the source's table name. Without one, $1 to $99 are the groups of the source pattern, numbered
-// through all its entries, and "\$" is a dollar. A dot inside a source name never separates parts.
+// `sink-table` is "[[catalog.]database.]table". With a replace-symbol every occurrence of it
+// becomes the source's table name. Without one, $1 to $99 are the groups of the source pattern,
+// numbered through all its entries, and "\$" is a dollar. A dot inside a source name never
+// separates parts.
 class RoutePattern {
  public:
   static Result<RoutePattern> Parse(std::string_view source_table, std::string_view sink_table,

@@ -15,9 +15,9 @@ std::string DescribeRule(size_t number, const OptionValues& values, const Locati
                                   ? "behavior " + values.Enum("behavior").value_or("")
                                   : values.Enum("verdict").value_or("");
   const std::vector<std::string> events = values.List("event");
-  std::string text = fmt::format("rule {} (line {}): {} for {}", number, at.line, decides,
-                                 events.empty() ? "every event"
-                                                : fmt::format("{}", fmt::join(events, ", ")));
+  std::string text =
+      fmt::format("rule {} (line {}): {} for {}", number, at.line, decides,
+                  events.empty() ? "every event" : fmt::format("{}", fmt::join(events, ", ")));
   if (auto column = values.String("column")) text += fmt::format(" of column {}", *column);
   if (auto table = values.String("table")) text += fmt::format(" in {}", *table);
   const std::vector<std::string> sinks = values.List("sink");
@@ -96,7 +96,8 @@ std::vector<RuleDefinition> ParseRules(const YamlNode::Entry& list, Problems* pr
     std::set<EventKind> all = events.tags;
     all.insert(events.families.begin(), events.families.end());
     if (!rule.column.empty() && !all.empty() && !ConcernsColumns(all)) {
-      problems->AddWarning(values.At("column"), "this rule never matches: its events have no column",
+      problems->AddWarning(values.At("column"),
+                           "this rule never matches: its events have no column",
                            "Remove the column, or name column events.");
     }
     std::vector<std::string> sinks = values.List("sink");

@@ -58,13 +58,15 @@ Result<TableSelector> TableSelector::Parse(std::string_view text) {
       return MakeError(ErrorKind::kInvalidConfig,
                        fmt::format("\"{}\" has {} parts; a table has at most three", trimmed,
                                    parts.size()))
-          .Hint("A dot separates the parts; write \\. for the \"any character\" of a regular "
-                "expression.");
+          .Hint(
+              "A dot separates the parts; write \\. for the \"any character\" of a regular "
+              "expression.");
     }
     for (const std::string& part : parts) {
       const std::string_view name = Trim(part);
       if (name.empty()) {
-        return MakeError(ErrorKind::kInvalidConfig, fmt::format("\"{}\" has an empty part", trimmed))
+        return MakeError(ErrorKind::kInvalidConfig,
+                         fmt::format("\"{}\" has an empty part", trimmed))
             .Hint("Write database.table; \\.* stands for every name.");
       }
       has_regex |= HasRegex(name);

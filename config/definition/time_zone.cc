@@ -50,7 +50,8 @@ Result<std::optional<int>> ParseOffset(std::string_view text) {
   const int minutes = std::stoi(digits.substr(2));
   // Etc/GMT-14 to Etc/GMT+12 are all that the time zone database has.
   if (minutes != 0 || hours > (negative ? 12 : 14)) {
-    return MakeError(ErrorKind::kInvalidConfig, fmt::format("no time zone has the name \"{}\"", text))
+    return MakeError(ErrorKind::kInvalidConfig,
+                     fmt::format("no time zone has the name \"{}\"", text))
         .Hint("Write the place instead, such as Asia/Kolkata.");
   }
   return std::optional<int>(negative ? -hours : hours);
@@ -60,9 +61,9 @@ Result<std::optional<int>> ParseOffset(std::string_view text) {
 
 Result<std::string> ResolveTimeZone(std::string_view text) {
   if (EqualsIgnoringCase(text, "systemDefault")) return SystemTimeZone();
-  constexpr std::array<std::string_view, 14> kAmbiguous = {
-      "ACT", "AET", "AGT", "ART", "AST", "BET", "BST", "CAT", "CNT", "CST", "CTT", "EAT", "ECT",
-      "IST"};
+  constexpr std::array<std::string_view, 14> kAmbiguous = {"ACT", "AET", "AGT", "ART", "AST",
+                                                           "BET", "BST", "CAT", "CNT", "CST",
+                                                           "CTT", "EAT", "ECT", "IST"};
   for (std::string_view id : kAmbiguous) {
     if (!EqualsIgnoringCase(id, text)) continue;
     return MakeError(ErrorKind::kInvalidConfig,

@@ -35,15 +35,15 @@ enum class OnChange : uint8_t { kHot, kRestart, kNewState, kIncompatible };
 // One option, declared once. Parsing, "did you mean", `driftless options`, the reference pages, the
 // JSON schema, redaction and the compatibility table are all derived from it.
 struct OptionSpec {
-  std::string_view key;      // a key that ends in ".*" declares a prefix map: table.properties.*
+  std::string_view key;  // a key that ends in ".*" declares a prefix map: table.properties.*
   OptionType type = OptionType::kString;
   std::string_view default_value = {};  // text; empty: none
   bool required = false;
   bool secret = false;
-  std::string_view doc;      // one or two sentences
+  std::string_view doc;  // one or two sentences
   std::vector<std::string_view> aliases = {};
   std::vector<std::string_view> values = {};  // kEnum
-  int64_t min = INT64_MIN;   // kInt, kDuration (ms), kBytes
+  int64_t min = INT64_MIN;                    // kInt, kDuration (ms), kBytes
   int64_t max = INT64_MAX;
   std::string_view unit = {};
   FlinkCdc flink_cdc = FlinkCdc::kExtension;
@@ -57,12 +57,12 @@ struct OptionSpec {
 class OptionValues {
  public:
   struct Value {
-    std::string text;                // scalars
-    std::vector<std::string> items;  // kList, kSequence
+    std::string text;                            // scalars
+    std::vector<std::string> items;              // kList, kSequence
     std::map<std::string, std::string> entries;  // kMap and prefix maps (keys without the prefix)
-    Location location;               // of the value; of the first key for a prefix map
-    std::vector<Location> item_locations;  // of `items`, where they come from a YAML sequence
-    std::string written;             // text with its references unresolved; empty: no references
+    Location location;                           // of the value; of the first key for a prefix map
+    std::vector<Location> item_locations;        // of `items`, where they come from a YAML sequence
+    std::string written;  // text with its references unresolved; empty: no references
     bool explicitly_set = false;
   };
 
@@ -75,10 +75,10 @@ class OptionValues {
   std::optional<bool> Bool(std::string_view key) const;
   std::optional<int64_t> DurationMs(std::string_view key) const;
   std::optional<int64_t> Bytes(std::string_view key) const;
-  std::optional<std::string> Enum(std::string_view key) const;  // in the spec's own letters
-  std::vector<std::string> List(std::string_view key) const;  // kList, kSequence
+  std::optional<std::string> Enum(std::string_view key) const;         // in the spec's own letters
+  std::vector<std::string> List(std::string_view key) const;           // kList, kSequence
   std::map<std::string, std::string> Map(std::string_view key) const;  // "table.properties.*" too
-  bool IsSet(std::string_view key) const;  // by the user
+  bool IsSet(std::string_view key) const;                              // by the user
   Location At(std::string_view key) const;
   // The value as stored, null where there is none; for printing and for problems with its items.
   const Value* Find(std::string_view key) const;

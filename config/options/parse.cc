@@ -18,7 +18,9 @@ using Values = std::map<std::string, Value, std::less<>>;
 bool IsPrefixMap(const OptionSpec& spec) { return spec.key.ends_with(".*"); }
 
 // "table.properties." of "table.properties.*".
-std::string_view PrefixOf(const OptionSpec& spec) { return spec.key.substr(0, spec.key.size() - 1); }
+std::string_view PrefixOf(const OptionSpec& spec) {
+  return spec.key.substr(0, spec.key.size() - 1);
+}
 
 std::string_view Trim(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -40,8 +42,8 @@ Result<void> CheckRange(const OptionSpec& spec, int64_t value, std::string_view 
   } else if (spec.min == INT64_MIN) {
     wanted = fmt::format("at most {}", FormatLimit(spec, spec.max));
   } else {
-    wanted = fmt::format("between {} and {}", FormatLimit(spec, spec.min),
-                         FormatLimit(spec, spec.max));
+    wanted =
+        fmt::format("between {} and {}", FormatLimit(spec, spec.min), FormatLimit(spec, spec.max));
   }
   return MakeError(ErrorKind::kInvalidConfig,
                    fmt::format("\"{}\" is out of range; it must be {}", text, wanted));
@@ -79,7 +81,8 @@ Result<void> CheckText(const OptionSpec& spec, std::string_view text) {
     case OptionType::kMap:
       for (const std::string& item : SplitList(text)) {
         if (item.find(':') != std::string::npos) continue;
-        return MakeError(ErrorKind::kInvalidConfig, fmt::format("\"{}\" is not \"key:value\"", item))
+        return MakeError(ErrorKind::kInvalidConfig,
+                         fmt::format("\"{}\" is not \"key:value\"", item))
             .Hint("Write \"k1:v1,k2:v2\", or a map on lines of its own.");
       }
       return {};
@@ -118,9 +121,9 @@ class BlockParser {
     if (block.is_map()) {
       for (const YamlNode::Entry& entry : block.entries) ParseEntry(entry);
     } else if (!block.is_null()) {
-      problems_->AddError(block.at, fmt::format("{} must be a map of options, not {}", owner_,
-                                                block.KindText()),
-                          "Write \"key: value\" lines below it, indented.");
+      problems_->AddError(
+          block.at, fmt::format("{} must be a map of options, not {}", owner_, block.KindText()),
+          "Write \"key: value\" lines below it, indented.");
     }
     std::vector<OptionValues> result;
     for (size_t group = 0; group < groups_.size(); ++group) {
@@ -170,8 +173,9 @@ class BlockParser {
   void ParseKnown(const OptionSpec& spec, size_t group, const YamlNode::Entry& entry) {
     const auto [first, is_new] = first_key_.emplace(&spec, &entry);
     if (!is_new) {
-      problems_->AddError(entry.at, fmt::format("\"{}\" and \"{}\" (line {}) are the same option",
-                                                entry.key, first->second->key, first->second->at.line),
+      problems_->AddError(entry.at,
+                          fmt::format("\"{}\" and \"{}\" (line {}) are the same option", entry.key,
+                                      first->second->key, first->second->at.line),
                           "Keep one of the two.");
       return;
     }
@@ -200,8 +204,8 @@ class BlockParser {
       default: break;
     }
     if (node.is_sequence() || node.is_map()) {
-      problems_->AddError(entry.at, fmt::format("\"{}\" takes one value, not {}", entry.key,
-                                                node.KindText()));
+      problems_->AddError(
+          entry.at, fmt::format("\"{}\" takes one value, not {}", entry.key, node.KindText()));
       return std::nullopt;
     }
     // `drop.skip: null` is a word here; an option with nothing behind it is a mistake.
@@ -218,8 +222,8 @@ class BlockParser {
     value.written = entry.value.written;
     const Result<void> checked = CheckOptionText(spec, value.text);
     if (!checked) {
-      problems_->AddError(value.location, fmt::format("\"{}\": {}", entry.key,
-                                                      checked.error().message()),
+      problems_->AddError(value.location,
+                          fmt::format("\"{}\": {}", entry.key, checked.error().message()),
                           checked.error().hint());
       return std::nullopt;
     }
@@ -236,8 +240,8 @@ class BlockParser {
   std::optional<Value> ReadSequence(const YamlNode::Entry& entry, Value value) {
     if (!entry.value.is_sequence()) {
       problems_->AddError(
-          value.location, fmt::format("\"{}\" must be a list, not {}", entry.key,
-                                      entry.value.KindText()),
+          value.location,
+          fmt::format("\"{}\" must be a list, not {}", entry.key, entry.value.KindText()),
           entry.value.is_scalar()
               ? fmt::format("Write [{}].", fmt::join(SplitList(entry.value.PrintableText()), ", "))
               : "Write [] for an empty list.");
@@ -279,7 +283,8 @@ class BlockParser {
     value.explicitly_set = true;
     if (entry.value.is_map()) {
       const bool whole = entry.key + "." == prefix;
-      ReadEntries(entry.key, entry.value, whole ? "" : entry.key.substr(prefix.size()) + ".", &value);
+      ReadEntries(entry.key, entry.value, whole ? "" : entry.key.substr(prefix.size()) + ".",
+                  &value);
     } else if (entry.value.is_scalar()) {
       value.entries[entry.key.substr(prefix.size())] = entry.value.text;
     } else {

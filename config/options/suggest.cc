@@ -24,8 +24,8 @@ size_t Distance(std::string_view a, std::string_view b) {
   for (size_t k = 0; k <= b.size(); ++k) d[0][k] = k;
   for (size_t i = 1; i <= a.size(); ++i) {
     for (size_t k = 1; k <= b.size(); ++k) {
-      d[i][k] = std::min({d[i - 1][k] + 1, d[i][k - 1] + 1,
-                          d[i - 1][k - 1] + (a[i - 1] == b[k - 1] ? 0 : 1)});
+      d[i][k] = std::min(
+          {d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] == b[k - 1] ? 0 : 1)});
       if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) {
         d[i][k] = std::min(d[i][k], d[i - 2][k - 2] + 1);
       }

@@ -36,8 +36,8 @@ Result<std::string> FromEnvironment(std::string_view name_and_default,
   const size_t dash = name_and_default.find(":-");
   const std::string name(name_and_default.substr(0, dash));
   if (name.empty()) {
-    return MakeError(ErrorKind::kInvalidConfig, "a reference without a name").Hint(
-        std::string(kForms));
+    return MakeError(ErrorKind::kInvalidConfig, "a reference without a name")
+        .Hint(std::string(kForms));
   }
   std::optional<std::string> value = resolver.environment(name);
   if (value) return *std::move(value);

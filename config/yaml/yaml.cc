@@ -105,7 +105,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Level {
     YamlNode node;
     YAML::anchor_t anchor = 0;
-    std::optional<YamlNode> key;  // of the entry whose value comes next
+    std::optional<YamlNode> key;   // of the entry whose value comes next
     std::vector<YamlNode> merged;  // values of "<<"
   };
 
@@ -171,8 +171,9 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     if (const YamlNode::Entry* first = map->node.Find(key.text)) {
-      problems_->AddError(key.at, fmt::format("duplicate key \"{}\"; it stands in line {} already",
-                                              key.text, first->at.line),
+      problems_->AddError(key.at,
+                          fmt::format("duplicate key \"{}\"; it stands in line {} already",
+                                      key.text, first->at.line),
                           "Remove one of the two.");
       return;
     }

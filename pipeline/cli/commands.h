@@ -8,5 +8,6 @@ class App;
 namespace driftless {
 
 void AddMatrixCommand(CLI::App* app, int* exit_code);
+void AddValidateCommand(CLI::App* app, int* exit_code);
 
 }  // namespace driftless

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/options/option.h"
+#include "config/yaml/problems.h"
 #include "schema/base/clock.h"
 #include "schema/coordinator/coordinator.h"
 #include "schema/events/change_batch.h"
@@ -67,7 +68,12 @@ struct SourceComponent {
   std::vector<std::string_view> aliases;
   std::string_view summary;
   std::span<const OptionSpec> options;
+  // Null while this build has only the options of the source: `run` refuses such a pipeline;
+  // `plan`, `explain` and `validate` work.
   Result<std::unique_ptr<Source>> (*make_source)(const OptionValues&) = nullptr;
+  // Checks that concern more than one option, or the text of one; for `driftless validate`. May be
+  // null.
+  void (*check)(const OptionValues&, Problems*) = nullptr;
 };
 
 // The one list of sources (pipeline/sources/all_sources.cc).

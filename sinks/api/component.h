@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/options/option.h"
+#include "config/yaml/problems.h"
 #include "sinks/api/sink.h"
 
 namespace driftless {
@@ -31,6 +32,9 @@ struct SinkComponent {
   // Null while this build has only the matrix of the sink: `run` refuses such a pipeline, `plan`
   // gives verdicts without statements.
   Result<std::unique_ptr<Sink>> (*make_sink)(const OptionValues&, const SinkEnvironment&) = nullptr;
+  // Checks that concern more than one option, or the text of one; for `driftless validate`. May be
+  // null.
+  void (*check)(const OptionValues&, Problems*) = nullptr;
 };
 
 // The one list of sinks (sinks/all_sinks.cc), in the order of the matrix.

@@ -41,8 +41,8 @@ inline const CapabilityMatrix& FakeMatrix(std::string_view sink) {
       {"add.column", CellKind::kApply, CellKind::kApply, ""},
       {"drop.table", CellKind::kApply, CellKind::kApply, ""},
       {"truncate.table", CellKind::kApply, CellKind::kApply, ""}};
-  static const std::vector<Extension> extensions = {
-      {"rename.column", "3.3.2", ""}, {"alter.column.type", "3.3", ""}};
+  static const std::vector<Extension> extensions = {{"rename.column", "3.3.2", ""},
+                                                    {"alter.column.type", "3.3", ""}};
   static const CapabilityMatrix paimon = {.sink = "paimon", .cells = careful};
   static const CapabilityMatrix starrocks = {
       .sink = "starrocks", .cells = obedient, .extensions = extensions};
@@ -54,7 +54,8 @@ inline const CapabilityMatrix& FakeMatrix(std::string_view sink) {
 
 inline ComponentCatalog FakeCatalog() {
   ComponentCatalog catalog;
-  catalog.sources.push_back({.type = "mysql", .aliases = {"mysql-cdc"}, .options = FakeMysqlSpecs()});
+  catalog.sources.push_back(
+      {.type = "mysql", .aliases = {"mysql-cdc"}, .options = FakeMysqlSpecs()});
   catalog.sources.push_back({.type = "file", .options = FakeLakeSpecs()});
   for (std::string_view sink : {"paimon", "starrocks", "hologres"}) {
     catalog.sinks.push_back(

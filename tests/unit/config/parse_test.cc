@@ -18,7 +18,10 @@ const std::vector<OptionSpec>& Specs() {
       {.key = "port", .type = OptionType::kInt, .default_value = "3306", .min = 1, .max = 65535},
       {.key = "password", .secret = true},
       {.key = "token", .type = OptionType::kInt, .secret = true},
-      {.key = "mode", .type = OptionType::kEnum, .default_value = "safe", .values = {"safe", "fast"}},
+      {.key = "mode",
+       .type = OptionType::kEnum,
+       .default_value = "safe",
+       .values = {"safe", "fast"}},
       {.key = "drop.skip", .type = OptionType::kEnum, .values = {"null", "keep"}},
       {.key = "batch", .type = OptionType::kBool, .aliases = {"sink.enable.batch"}},
       {.key = "wait", .type = OptionType::kDuration, .default_value = "10 s", .min = 1000},
@@ -32,8 +35,7 @@ const std::vector<OptionSpec>& Specs() {
   return specs;
 }
 const std::vector<OptionSpec>& SharedSpecs() {
-  static const std::vector<OptionSpec> specs = {{.key = "type", .required = true},
-                                                {.key = "name"}};
+  static const std::vector<OptionSpec> specs = {{.key = "type", .required = true}, {.key = "name"}};
   return specs;
 }
 
@@ -76,9 +78,9 @@ TEST(ParseOptions, ReadsTypesAliasesDefaultsAndPrefixMaps) {
   EXPECT_THAT(parsed.own.List("urls"), ElementsAre("a", "b", "c"));
   EXPECT_THAT(parsed.own.List("events"), ElementsAre("x", "y"));
   EXPECT_THAT(parsed.own.Map("zones"), ElementsAre(Pair("a", "1"), Pair("b", "2")));
-  EXPECT_THAT(parsed.own.Map("table.properties.*"),
-              ElementsAre(Pair("bucket", "4"), Pair("file.format", "parquet"),
-                          Pair("nested.key", "1")));
+  EXPECT_THAT(
+      parsed.own.Map("table.properties.*"),
+      ElementsAre(Pair("bucket", "4"), Pair("file.format", "parquet"), Pair("nested.key", "1")));
   EXPECT_THAT(parsed.own.Map("table.properties.deep.*"), ElementsAre(Pair("er", "2")));
   EXPECT_EQ(parsed.own.String("password"), std::nullopt);
 }

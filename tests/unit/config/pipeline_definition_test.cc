@@ -29,39 +29,38 @@ std::string Join(std::initializer_list<std::string_view> parts) {
 }
 
 TEST(PipelineDefinition, ReadsAWholePipeline) {
-  const ParsedPipeline parsed = ParseFake(Join(
-      {kSource,
-       "sinks:\n"
-       "  - type: paimon\n"
-       "    name: lake\n"
-       "    catalog.properties.warehouse: /data/lake\n"
-       "    include.schema.changes: [column]\n"
-       "    exclude.schema.changes: [drop.column]\n"
-       "  - type: starrocks\n"
-       "    exclude.schema.changes: []\n"
-       "    capability.extensions: [rename.column]\n"
-       "    on-unavailable: stop-sink\n"
-       "route:\n"
-       "  - source-table: shop.order_\\.*\n"
-       "    sink-table: ods.orders\n"
-       "    sinks: lake\n"
-       "transform:\n"
-       "  - source-table: shop.users\n"
-       "    projection: \\*, UPPER(name) AS name\n"
-       "    filter: id > 10\n"
-       "    primary-keys: id, region\n"
-       "    table-options: bucket=4,file.format = orc\n"
-       "pipeline:\n"
-       "  name: Shop to lake\n"
-       "  parallelism: 4\n"
-       "  schema.change.behavior: try_evolve\n"
-       "  schema.change.approval: [drop.table]\n"
-       "  approval.timeout: 2 h\n"
-       "  drop.skip: null\n"
-       "  rename.skip: 'null'\n"
-       "  on-cast-failure: dead-letter\n"
-       "  checkpoint.interval: 5s\n"
-       "  local-time-zone: GMT+8\n"}));
+  const ParsedPipeline parsed = ParseFake(Join({kSource,
+                                                "sinks:\n"
+                                                "  - type: paimon\n"
+                                                "    name: lake\n"
+                                                "    catalog.properties.warehouse: /data/lake\n"
+                                                "    include.schema.changes: [column]\n"
+                                                "    exclude.schema.changes: [drop.column]\n"
+                                                "  - type: starrocks\n"
+                                                "    exclude.schema.changes: []\n"
+                                                "    capability.extensions: [rename.column]\n"
+                                                "    on-unavailable: stop-sink\n"
+                                                "route:\n"
+                                                "  - source-table: shop.order_\\.*\n"
+                                                "    sink-table: ods.orders\n"
+                                                "    sinks: lake\n"
+                                                "transform:\n"
+                                                "  - source-table: shop.users\n"
+                                                "    projection: \\*, UPPER(name) AS name\n"
+                                                "    filter: id > 10\n"
+                                                "    primary-keys: id, region\n"
+                                                "    table-options: bucket=4,file.format = orc\n"
+                                                "pipeline:\n"
+                                                "  name: Shop to lake\n"
+                                                "  parallelism: 4\n"
+                                                "  schema.change.behavior: try_evolve\n"
+                                                "  schema.change.approval: [drop.table]\n"
+                                                "  approval.timeout: 2 h\n"
+                                                "  drop.skip: null\n"
+                                                "  rename.skip: 'null'\n"
+                                                "  on-cast-failure: dead-letter\n"
+                                                "  checkpoint.interval: 5s\n"
+                                                "  local-time-zone: GMT+8\n"}));
   EXPECT_THAT(parsed.problems,
               ElementsAre(HasSubstr("warning: this build does not carry out transforms")));
   ASSERT_TRUE(parsed.definition);
@@ -126,15 +125,15 @@ TEST(PipelineDefinition, HasTheDocumentedDefaults) {
 }
 
 TEST(PipelineDefinition, ReadsRulesAndKeepsTheirPlaces) {
-  const ParsedPipeline parsed = ParseFake(Join(
-      {kSource, kSink,
-       "pipeline:\n"
-       "  schema.change.rules:\n"
-       "    - {sink: paimon, table: ods.orders, event: drop.column, column: secret, verdict: apply}\n"
-       "    - table: ods.\\.*\n"
-       "      event: [drop, truncate.table]\n"
-       "      behavior: IGNORE\n"
-       "    - verdict: fail\n"}));
+  const ParsedPipeline parsed = ParseFake(Join({kSource, kSink,
+                                                "pipeline:\n"
+                                                "  schema.change.rules:\n"
+                                                "    - {sink: paimon, table: ods.orders, event: "
+                                                "drop.column, column: secret, verdict: apply}\n"
+                                                "    - table: ods.\\.*\n"
+                                                "      event: [drop, truncate.table]\n"
+                                                "      behavior: IGNORE\n"
+                                                "    - verdict: fail\n"}));
   ASSERT_THAT(parsed.problems, IsEmpty());
   const std::vector<PolicyRule> rules =
       MakeSinkPolicy(*parsed.definition, parsed.definition->sinks[0]).rules;
@@ -199,9 +198,11 @@ TEST(PipelineDefinition, ReportsEverythingAtOnce) {
           "  hint: Begin each entry with \"- \".",
           "orders.yaml:12:5: warning: this build does not carry out transforms\n"
           "  hint: `driftless run` refuses this pipeline until the transforms are removed.",
-          "orders.yaml:12:19: error: \"source-table\": \"(\" is not a regular expression: missing ): "
+          "orders.yaml:12:19: error: \"source-table\": \"(\" is not a regular expression: missing "
+          "): "
           "(\n"
-          "  hint: A dot separates database and table; write \\. for \"any character\", as in db\\.* "
+          "  hint: A dot separates database and table; write \\. for \"any character\", as in "
+          "db\\.* "
           "or shop.order_\\.*",
           "orders.yaml:13:5: error: unknown option \"projektion\" of a transform\n"
           "  hint: Did you mean \"projection\"?",
@@ -246,14 +247,13 @@ TEST(PipelineDefinition, ExplainsTheTopLevel) {
 }
 
 TEST(PipelineDefinition, AcceptsFlinkCdcsIgnoredOptionsWithAWarning) {
-  const ParsedPipeline parsed = ParseFake(Join(
-      {kSource, kSink,
-       "pipeline:\n"
-       "  operator.uid.prefix: x\n"
-       "  schema-operator.rpc-timeout: 3 min\n"
-       "  sink.partitioning.strategy: primary_key\n"
-       "  user-defined-function:\n"
-       "    - {name: f, classpath: a.b.C}\n"}));
+  const ParsedPipeline parsed = ParseFake(Join({kSource, kSink,
+                                                "pipeline:\n"
+                                                "  operator.uid.prefix: x\n"
+                                                "  schema-operator.rpc-timeout: 3 min\n"
+                                                "  sink.partitioning.strategy: primary_key\n"
+                                                "  user-defined-function:\n"
+                                                "    - {name: f, classpath: a.b.C}\n"}));
   EXPECT_TRUE(parsed.definition);
   EXPECT_THAT(parsed.problems,
               ElementsAre(HasSubstr("warning: \"operator.uid.prefix\" is ignored here"),
@@ -290,17 +290,17 @@ TEST(PipelineDefinition, RefusesTryEvolveForSinksThatDoNotHaveIt) {
 
 TEST(PipelineDefinition, WarnsOfSinksThatWillReallyDestroy) {
   constexpr std::string_view kStarrocks = "sink:\n  type: starrocks\n";
-  EXPECT_THAT(ParseFake(Join({kSource, kStarrocks})).problems,
-              ElementsAre(StartsWith("orders.yaml:8:3: warning: sink \"starrocks\" (starrocks) will "
-                                     "really DROP and TRUNCATE a table when the source does")));
-  EXPECT_THAT(ParseFake(Join({kSource, kStarrocks,
-                              "pipeline:\n  schema.change.approval: [drop.table]\n"}))
-                  .problems,
-              ElementsAre(HasSubstr("will really TRUNCATE a table")));
+  EXPECT_THAT(
+      ParseFake(Join({kSource, kStarrocks})).problems,
+      ElementsAre(StartsWith("orders.yaml:8:3: warning: sink \"starrocks\" (starrocks) will "
+                             "really DROP and TRUNCATE a table when the source does")));
+  EXPECT_THAT(
+      ParseFake(Join({kSource, kStarrocks, "pipeline:\n  schema.change.approval: [drop.table]\n"}))
+          .problems,
+      ElementsAre(HasSubstr("will really TRUNCATE a table")));
   for (std::string_view said :
        {"pipeline:\n  schema.change.behavior: LENIENT\n",
-        "pipeline:\n  schema.change.lenient.style: flink-cdc\n",
-        "  exclude.schema.changes: []\n",
+        "pipeline:\n  schema.change.lenient.style: flink-cdc\n", "  exclude.schema.changes: []\n",
         "pipeline:\n  schema.change.approval: [table]\n",
         "pipeline:\n  schema.change.rules:\n    - {event: [drop, truncate], verdict: hold}\n"}) {
     EXPECT_THAT(ParseFake(Join({kSource, kStarrocks, said})).problems, IsEmpty()) << said;

@@ -58,8 +58,9 @@ TEST(TableSelector, ExplainsMistakes) {
             "\\. for the \"any character\" of a regular expression.");
   EXPECT_EQ(TableSelector::Parse("db.").error().ToString(),
             "\"db.\" has an empty part. Write database.table; \\.* stands for every name.");
-  EXPECT_THAT(TableSelector::Parse("db.*").error().ToString(),
-              HasSubstr("\"*\" is not a regular expression: no argument for repetition operator: *"));
+  EXPECT_THAT(
+      TableSelector::Parse("db.*").error().ToString(),
+      HasSubstr("\"*\" is not a regular expression: no argument for repetition operator: *"));
   EXPECT_THAT(TableSelector::Parse("db.(?!tmp)\\.*").error().ToString(),
               HasSubstr("uses \"(?!\", which regular expressions here do not have"));
   EXPECT_FALSE(TableSelector::Parse(" , ").has_value());
@@ -111,9 +112,10 @@ TEST(RoutePattern, ExplainsMistakes) {
   EXPECT_EQ(Routed("db.(\\.*)", "o.$x", "", Path("db", "t")),
             "parse: \"$\" in sink-table \"o.$x\" names no group. Write \\$ for a dollar sign in a "
             "name.");
-  EXPECT_EQ(Routed("db.t", "a.b.c.d", "", Path("db", "t")),
-            "parse: sink-table \"a.b.c.d\" is not a table name. A sink table is \"database.table\", "
-            "or one or three such parts.");
+  EXPECT_EQ(
+      Routed("db.t", "a.b.c.d", "", Path("db", "t")),
+      "parse: sink-table \"a.b.c.d\" is not a table name. A sink table is \"database.table\", "
+      "or one or three such parts.");
   EXPECT_THAT(Routed("db.t", "a.", "", Path("db", "t")), HasSubstr("is not a table name"));
   EXPECT_THAT(Routed("(\\.*)", "a.b.$1", "", Path("db", "t")),
               HasSubstr("apply: what sink-table \"a.b.$1\" makes of source table db.t is not"));

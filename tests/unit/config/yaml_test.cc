@@ -88,9 +88,10 @@ TEST(Yaml, TellsWrittenNullFromNothing) {
 }
 
 TEST(Yaml, ReportsEveryDuplicateKey) {
-  EXPECT_THAT(Parse("a: 1\nb: 2\na: 3\nb: 4\n").problems,
-              ElementsAre(StartsWith("f.yaml:3:1: error: duplicate key \"a\"; it stands in line 1"),
-                          StartsWith("f.yaml:4:1: error: duplicate key \"b\"; it stands in line 2")));
+  EXPECT_THAT(
+      Parse("a: 1\nb: 2\na: 3\nb: 4\n").problems,
+      ElementsAre(StartsWith("f.yaml:3:1: error: duplicate key \"a\"; it stands in line 1"),
+                  StartsWith("f.yaml:4:1: error: duplicate key \"b\"; it stands in line 2")));
 }
 
 TEST(Yaml, ExplainsIndentation) {
@@ -115,10 +116,12 @@ TEST(Yaml, ExplainsTabs) {
 }
 
 TEST(Yaml, ExplainsQuotesAndStars) {
-  EXPECT_THAT(Parse("a: 'x\n").problems,
-              ElementsAre("f.yaml:1:4: error: this quote is not closed\n  hint: Add the missing quote."));
-  EXPECT_THAT(Parse("a: \"db.\\.*\"\n").problems,
-              ElementsAre(StartsWith("f.yaml:1:8: error: unknown escape in a text in double quotes")));
+  EXPECT_THAT(
+      Parse("a: 'x\n").problems,
+      ElementsAre("f.yaml:1:4: error: this quote is not closed\n  hint: Add the missing quote."));
+  EXPECT_THAT(
+      Parse("a: \"db.\\.*\"\n").problems,
+      ElementsAre(StartsWith("f.yaml:1:8: error: unknown escape in a text in double quotes")));
   EXPECT_THAT(Parse("a: 'it''s\n  more'\nb: \"say \\\"hi\\\"\"\n").problems, IsEmpty());
   EXPECT_THAT(Parse("projection: *, 1\n").problems.size(), 1u);
 }
@@ -187,13 +190,12 @@ TEST(Yaml, ResolvesReferencesAfterParsing) {
 }
 
 TEST(Yaml, ReportsReferencesThatCannotBeResolved) {
-  EXPECT_THAT(
-      Parse("a: ${ENV:NONE}\nb: ${FILE:/none}\nc: ${OTHER:x}\nd: ${ENV:USER\n").problems,
-      ElementsAre("f.yaml:1:4: error: environment variable NONE is not set\n"
-                  "  hint: Set it, or give a default: ${ENV:NONE:-default}.",
-                  "f.yaml:2:4: error: cannot read \"/none\"",
-                  StartsWith("f.yaml:3:4: error: unknown reference \"${OTHER:x}\""),
-                  StartsWith("f.yaml:4:4: error: \"${\" is not closed")));
+  EXPECT_THAT(Parse("a: ${ENV:NONE}\nb: ${FILE:/none}\nc: ${OTHER:x}\nd: ${ENV:USER\n").problems,
+              ElementsAre("f.yaml:1:4: error: environment variable NONE is not set\n"
+                          "  hint: Set it, or give a default: ${ENV:NONE:-default}.",
+                          "f.yaml:2:4: error: cannot read \"/none\"",
+                          StartsWith("f.yaml:3:4: error: unknown reference \"${OTHER:x}\""),
+                          StartsWith("f.yaml:4:4: error: \"${\" is not closed")));
   const Parsed lax = Parse("a: ${ENV:NONE}\n", /*missing_is_warning=*/true);
   EXPECT_THAT(lax.problems,
               ElementsAre("f.yaml:1:4: warning: environment variable NONE is not set"));

@@ -1,0 +1,28 @@
+#include <vector>
+
+#include "pipeline/sources/registry.h"
+#include "pipeline/sources/source.h"
+
+namespace driftless {
+
+std::span<const SourceComponent> AllSources() {
+  // An explicit list: a new source is one folder and one line here.
+  static const auto* const kSources = new std::vector<SourceComponent>{
+      {.type = "mysql",
+       .summary = "MySQL and MariaDB: snapshot and binary log",
+       .options = MySqlSourceOptions(),
+       .check = CheckMySqlSource},
+      {.type = "postgres",
+       .aliases = {"postgresql"},
+       .summary = "PostgreSQL: snapshot and logical replication",
+       .options = PostgresSourceOptions(),
+       .check = CheckPostgresSource},
+      {.type = "kafka",
+       .summary = "Kafka topics with Debezium, Canal or plain JSON",
+       .options = KafkaSourceOptions(),
+       .check = CheckKafkaSource},
+  };
+  return *kSources;
+}
+
+}  // namespace driftless
