@@ -65,7 +65,7 @@ class PlanBuilder {
     created.options = request_.table_options;
     for (const Column& column : source.columns) {
       DRIFTLESS_ASSIGN_OR_RETURN(SinkColumn sink, MapColumn(column, source.IsKey(column.id)));
-      created.columns.push_back({std::move(sink), column.id});
+      created.columns.push_back({std::move(sink), column.id, 0, EvolvedColumn::Fill::kNull});
     }
     for (ColumnId id : source.primary_key) created.primary_key.push_back(source.Find(id)->name);
     for (ColumnId id : source.partition_keys) {
@@ -191,7 +191,7 @@ class PlanBuilder {
                             : " after " + Quoted(working_.columns[position - 1].sink.name);
     Say("add column " + Quoted(sink.name) + " " + sink.type.ToString() + place);
     working_.columns.insert(working_.columns.begin() + static_cast<ptrdiff_t>(position),
-                            EvolvedColumn{std::move(sink), item.column.id});
+                            EvolvedColumn{std::move(sink), item.column.id, 0, EvolvedColumn::Fill::kNull});
     return StepDone();
   }
 

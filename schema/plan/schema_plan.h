@@ -45,6 +45,7 @@ struct SinkTable {
 struct EvolvedColumn {
   SinkColumn sink;
   ColumnId source = 0;
+  ColumnId former = 0;  // of a free column: the identity that fed it last; 0: none ever did
   // What a free column receives: see the policy, section 4 (drop.skip).
   enum class Fill : uint8_t { kNull, kKeep, kDefault, kZero };
   Fill fill = Fill::kNull;

@@ -93,6 +93,7 @@ void WriteEvolved(const EvolvedSchema& evolved, JsonWriter* json) {
     json->BeginObject();
     WriteMembers(column.sink, json);
     if (column.source != 0) json->Key("source").Int(column.source);
+    if (column.former != 0) json->Key("former").Int(column.former);
     if (column.fill != EvolvedColumn::Fill::kNull) {
       json->Key("fill").String(kFills[static_cast<size_t>(column.fill)]);
     }
@@ -124,6 +125,7 @@ EvolvedSchema ReadEvolved(const JsonObject& object) {
     EvolvedColumn& column = evolved.columns.emplace_back();
     column.sink = ReadSinkColumn(item);
     column.source = item.Int<ColumnId>("source");
+    column.former = item.Int<ColumnId>("former");
     column.fill = ReadFill(item);
   });
   evolved.primary_key = object.Strings("primary_key");

@@ -21,6 +21,7 @@ struct ForcedVerdict {
     kSkip,     // `driftless decide ID skip`
     kRefused,  // TRY_EVOLVE: the sink refused this part when it was tried alone
     kTimeout,  // a hold that timed out, and on-timeout is `fail`
+    kWaiting,  // a drop.column that waits for approval while its rows go on
   };
   By by = By::kSkip;
   std::string message;  // the sink's words, or who decided
@@ -41,6 +42,7 @@ struct DecideInput {
   std::map<std::string, std::string> table_options;
   std::map<uint32_t, ForcedVerdict> forced;  // by part
   bool approved = false;    // the hold was approved: nothing is held again
+  bool late_drop = false;   // the hold let rows go on: its columns are free, and are dropped now
   bool one_by_one = false;  // the combined statement was refused: every part becomes its own steps
 };
 
