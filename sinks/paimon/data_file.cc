@@ -1,0 +1,427 @@
+#include "sinks/paimon/data_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+#include "schema/base/check.h"
+#include "sinks/paimon/physical_value.h"
+
+namespace driftless::paimon {
+namespace {
+
+// Field ids of the system columns (Apache Paimon, `SpecialFields`).
+constexpr int32_t kKeyFieldIdStart = 1073741823;
+constexpr int32_t kSequenceFieldId = 2147483646;
+constexpr int32_t kKindFieldId = 2147483645;
+constexpr int32_t kNestedIdBase = 536870911;
+constexpr int32_t kNestedIdStep = 1024;
+
+constexpr int64_t kRowGroupBytes = 64 << 20;
+constexpr int64_t kRowGroupRowsMax = 1 << 20;
+constexpr int64_t kRowGroupRowsMin = 4096;
+constexpr size_t kValueStatsLength = 16;   // metadata.stats-mode = truncate(16)
+constexpr size_t kKeyStatsLength = 128;
+
+bool IsTrue(const PaimonSchema& schema, std::string_view key) {
+  const auto value = ParseBool(schema.Option(key, "false"));
+  return value && *value;
+}
+
+// Ids of what lies inside a column, depth first: elements, map keys and values have ids derived from
+// the column's own, members of rows have ids in the schema.
+void NestedIds(const LogicalType& type, int32_t field_id, int32_t depth,
+               const std::vector<int32_t>& member_ids, size_t* next_member,
+               std::vector<int32_t>* ids) {
+  const auto& children = type.children();
+  const int32_t offset = kNestedIdStep * field_id + depth;
+  switch (type.kind()) {
+    case TypeKind::kArray:
+      ids->push_back(kNestedIdBase + offset);
+      NestedIds(children[0].type, field_id, depth + 1, member_ids, next_member, ids);
+      break;
+    case TypeKind::kMap:
+    case TypeKind::kMultiset:
+      ids->push_back(kNestedIdBase - offset);
+      NestedIds(children[0].type, field_id, depth + 1, member_ids, next_member, ids);
+      ids->push_back(kNestedIdBase + offset);
+      if (type.kind() == TypeKind::kMap) {
+        NestedIds(children[1].type, field_id, depth + 1, member_ids, next_member, ids);
+      }
+      break;
+    case TypeKind::kRow:
+      for (const RowField& member : children) {
+        const int32_t id = *next_member < member_ids.size() ? member_ids[*next_member] : -1;
+        ++*next_member;
+        ids->push_back(id);
+        NestedIds(member.type, id, 1, member_ids, next_member, ids);
+      }
+      break;
+    default: break;
+  }
+}
+
+lake::ParquetColumn ValueColumn(const PaimonField& field, int image_column) {
+  lake::ParquetColumn column;
+  column.name = field.name;
+  column.type = field.type;
+  column.field_id = field.id;
+  column.image_column = image_column;
+  size_t next_member = 0;
+  NestedIds(field.type, field.id, 1, field.nested_ids, &next_member, &column.nested_ids);
+  return column;
+}
+
+// The first `length` characters. `*cut` says that something was left out.
+std::string CutText(const std::string& text, size_t length, bool* cut) {
+  size_t at = 0;
+  for (size_t characters = 0; at < text.size(); ++characters) {
+    if (characters == length) {
+      *cut = true;
+      return text.substr(0, at);
+    }
+    ++at;
+    while (at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) ++at;
+  }
+  *cut = false;
+  return text;
+}
+
+// An upper bound of at most `length` characters: the last character that can grow does so. Returns
+// false where none can.
+bool RoundUpText(const std::string& text, size_t length, std::string* bound) {
+  bool cut = false;
+  *bound = CutText(text, length, &cut);
+  if (!cut) return true;
+  // Only ASCII characters are raised: the next code point of others may not be a character.
+  while (!bound->empty()) {
+    const auto last = static_cast<uint8_t>(bound->back());
+    if (last < 0x7F) {
+      bound->back() = static_cast<char>(last + 1);
+      return true;
+    }
+    bound->pop_back();
+  }
+  return false;
+}
+
+// Puts one bound into a statistics row; null where it is not known.
+void SetBound(BinaryRowBuilder* row, int field, const LogicalType& type,
+              const lake::ColumnBounds& bounds, bool is_max, size_t text_length) {
+  const auto& value = is_max ? bounds.max : bounds.min;
+  if (!bounds.has_bounds) {
+    row->SetNullOf(field, type);
+    return;
+  }
+  switch (type.kind()) {
+    case TypeKind::kBoolean:
+    case TypeKind::kTinyInt:
+      row->SetFixed(field, static_cast<uint64_t>(std::get<int64_t>(value)), 1);
+      return;
+    case TypeKind::kSmallInt:
+      row->SetFixed(field, static_cast<uint64_t>(std::get<int64_t>(value)), 2);
+      return;
+    case TypeKind::kInt:
+    case TypeKind::kDate:
+    case TypeKind::kTime:
+      row->SetFixed(field, static_cast<uint64_t>(std::get<int64_t>(value)), 4);
+      return;
+    case TypeKind::kBigInt:
+      row->SetFixed(field, static_cast<uint64_t>(std::get<int64_t>(value)), 8);
+      return;
+    case TypeKind::kDecimal:
+      if (std::holds_alternative<int64_t>(value) && type.precision() <= 18) {
+        row->SetFixed(field, static_cast<uint64_t>(std::get<int64_t>(value)), 8);
+        return;
+      }
+      break;
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz: {
+      const int64_t stored = std::get<int64_t>(value);
+      if (type.precision() <= 3) {
+        row->SetFixed(field, static_cast<uint64_t>(stored), 8);
+      } else {
+        const TimestampParts parts = SplitTimestamp(LogicalType::Timestamp(6), stored);
+        row->SetWideTimestamp(field, parts.millis, parts.nanos_of_milli);
+      }
+      return;
+    }
+    case TypeKind::kChar:
+    case TypeKind::kVarChar: {
+      const std::string& text = std::get<std::string>(value);
+      bool cut = false;
+      std::string bound;
+      if (!is_max) {
+        row->SetBytes(field, CutText(text, text_length, &cut));
+        return;
+      }
+      if (RoundUpText(text, text_length, &bound)) {
+        row->SetBytes(field, bound);
+        return;
+      }
+      break;
+    }
+    default: break;
+  }
+  row->SetNullOf(field, type);
+}
+
+// Whether SetBound can say something about a column of this type. NaN has no place in Parquet's
+// bounds of floating point columns, so those have none here.
+bool HasValueStats(const LogicalType& type) {
+  switch (type.kind()) {
+    case TypeKind::kFloat:
+    case TypeKind::kDouble:
+    case TypeKind::kBinary:
+    case TypeKind::kVarBinary:
+    case TypeKind::kTimestampTz:
+    case TypeKind::kVariant: return false;
+    case TypeKind::kDecimal: return type.precision() <= 18;
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz: return !type.IsNanos();
+    default: return !type.IsNested();
+  }
+}
+
+SimpleStats MakeStats(const std::vector<LogicalType>& types,
+                      const std::vector<lake::ColumnBounds>& bounds, size_t text_length) {
+  SimpleStats stats;
+  BinaryRowBuilder low(static_cast<int>(types.size()));
+  BinaryRowBuilder high(static_cast<int>(types.size()));
+  for (size_t i = 0; i < types.size(); ++i) {
+    const int field = static_cast<int>(i);
+    SetBound(&low, field, types[i], bounds[i], /*is_max=*/false, text_length);
+    SetBound(&high, field, types[i], bounds[i], /*is_max=*/true, text_length);
+    stats.null_counts.push_back(bounds[i].null_count);
+  }
+  stats.min_values = low.Serialized();
+  stats.max_values = high.Serialized();
+  return stats;
+}
+
+// Key statistics from the rows themselves: exact for every type.
+SimpleStats KeyStats(const KeyLayout& layout, const FileRows& rows, size_t begin, size_t end) {
+  SimpleStats stats;
+  BinaryRowBuilder low(static_cast<int>(layout.keys.size()));
+  BinaryRowBuilder high(static_cast<int>(layout.keys.size()));
+  for (size_t k = 0; k < layout.keys.size(); ++k) {
+    const auto column = static_cast<size_t>(layout.keys[k]);
+    const LogicalType& type = layout.key_types[k];
+    lake::RowRef min = rows.rows[begin];
+    lake::RowRef max = rows.rows[k == 0 ? end - 1 : begin];  // the first column is sorted
+    for (size_t i = begin; k > 0 && i < end; ++i) {
+      const lake::RowRef ref = rows.rows[i];
+      const auto compare = [&](lake::RowRef a, lake::RowRef b) {
+        return lake::CompareValues(type, rows.images[a.image].columns[column], a.row,
+                                   rows.images[b.image].columns[column], b.row);
+      };
+      if (compare(ref, min) < 0) min = ref;
+      if (compare(max, ref) < 0) max = ref;
+    }
+    const int field = static_cast<int>(k);
+    const auto set = [&](BinaryRowBuilder* row, lake::RowRef ref, bool is_max) {
+      const ColumnView& view = rows.images[ref.image].columns[column];
+      if (!type.IsCharacter()) {
+        row->SetFromColumn(field, type, view, ref.row);
+        return;
+      }
+      lake::ColumnBounds bounds;
+      bounds.has_bounds = true;
+      bounds.min = bounds.max = std::string(view.Bytes(ref.row));
+      SetBound(row, field, type, bounds, is_max, kKeyStatsLength);
+    };
+    set(&low, min, false);
+    set(&high, max, true);
+    stats.null_counts.emplace_back(0);
+  }
+  stats.min_values = low.Serialized();
+  stats.max_values = high.Serialized();
+  return stats;
+}
+
+std::string KeyRow(const KeyLayout& layout, const FileRows& rows, size_t at) {
+  BinaryRowBuilder row(static_cast<int>(layout.keys.size()));
+  const lake::RowRef ref = rows.rows[at];
+  for (size_t k = 0; k < layout.keys.size(); ++k) {
+    row.SetFromColumn(static_cast<int>(k), layout.key_types[k],
+                      rows.images[ref.image].columns[static_cast<size_t>(layout.keys[k])], ref.row);
+  }
+  return row.Serialized();
+}
+
+// Paimon stores creation times as the local clock shows them, as if that were UTC
+// (`DataFileMeta.creationTime`).
+int64_t LocalMillis(const Clock* clock) {
+  const int64_t now = (clock != nullptr ? clock : SystemClock())->NowMillis();
+  const auto seconds = static_cast<time_t>(now / 1000);
+  tm local{};
+  localtime_r(&seconds, &local);
+  return now + static_cast<int64_t>(local.tm_gmtoff) * 1000;
+}
+
+void FillValueStats(const DataFileFormat& format, const lake::ParquetSummary& summary,
+                    DataFileMeta* meta) {
+  std::vector<LogicalType> types;
+  std::vector<lake::ColumnBounds> bounds;
+  meta->value_stats_cols.emplace();
+  const size_t first = format.columns.size() - format.schema.fields.size();
+  for (size_t i = 0; i < format.schema.fields.size(); ++i) {
+    const PaimonField& field = format.schema.fields[i];
+    if (!HasValueStats(field.type)) continue;
+    types.push_back(field.type);
+    bounds.push_back(summary.columns[first + i]);
+    meta->value_stats_cols->push_back(field.name);
+  }
+  meta->value_stats = MakeStats(types, bounds, kValueStatsLength);
+}
+
+}  // namespace
+
+lake::ParquetDialect PaimonDialect() {
+  lake::ParquetDialect dialect;
+  dialect.root_name = "paimon_schema";
+  dialect.nanos_as_int96 = true;
+  dialect.millis_timestamps = true;
+  dialect.time_as_millis = true;
+  dialect.time_adjusted_to_utc = true;
+  return dialect;
+}
+
+std::vector<lake::ParquetColumn> DataFileColumns(const PaimonSchema& schema,
+                                                 const std::vector<int>& image_columns) {
+  std::vector<lake::ParquetColumn> columns;
+  if (schema.HasPrimaryKey()) {
+    if (!IsTrue(schema, "data-file.thin-mode")) {
+      for (const std::string& name : schema.TrimmedPrimaryKeys()) {
+        const int at = schema.IndexOf(name);
+        DRIFTLESS_CHECK(at >= 0);
+        lake::ParquetColumn key =
+            ValueColumn(schema.fields[static_cast<size_t>(at)], image_columns[static_cast<size_t>(at)]);
+        key.name = "_KEY_" + name;
+        key.type = key.type.NotNull();
+        key.field_id += kKeyFieldIdStart;
+        columns.push_back(std::move(key));
+      }
+    }
+    lake::ParquetColumn sequence;
+    sequence.name = "_SEQUENCE_NUMBER";
+    sequence.type = LogicalType::BigInt().NotNull();
+    sequence.field_id = kSequenceFieldId;
+    sequence.source = lake::ParquetColumn::Source::kSequence;
+    columns.push_back(std::move(sequence));
+    lake::ParquetColumn kind;
+    kind.name = "_VALUE_KIND";
+    kind.type = LogicalType::TinyInt().NotNull();
+    kind.field_id = kKindFieldId;
+    kind.source = lake::ParquetColumn::Source::kRowKind;
+    columns.push_back(std::move(kind));
+  }
+  for (size_t i = 0; i < schema.fields.size(); ++i) {
+    columns.push_back(ValueColumn(schema.fields[i], image_columns[i]));
+  }
+  return columns;
+}
+
+Result<DataFileFormat> DataFileFormat::Make(const PaimonSchema& schema,
+                                            const EvolvedSchema& table) {
+  DataFileFormat format;
+  DRIFTLESS_ASSIGN_OR_RETURN(format.layout, KeyLayout::Make(table, schema.options));
+  format.schema = schema;
+  for (const PaimonField& field : schema.fields) {
+    int at = -1;
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].sink.name == field.name) at = static_cast<int>(i);
+    }
+    if (at < 0 && !field.type.nullable()) {
+      return MakeError(ErrorKind::kConflict, "Paimon table " + table.path.ToString() +
+                                                 " has a column " + field.name +
+                                                 " NOT NULL that the pipeline does not know")
+          .Hint("somebody else changed the table; make the column nullable or drop it");
+    }
+    if (at >= 0) {
+      const LogicalType& known = table.columns[static_cast<size_t>(at)].sink.type;
+      if (known.physical() != field.type.physical() ||
+          (known.kind() != field.type.kind()) || known.IsNanos() != field.type.IsNanos() ||
+          known.scale() != field.type.scale()) {
+        return MakeError(ErrorKind::kConflict, "column " + field.name + " of Paimon table " +
+                                                   table.path.ToString() + " is " +
+                                                   field.type.ToString() + " now, not " +
+                                                   known.ToString())
+            .Hint("somebody else changed the table");
+      }
+    }
+    format.image_columns.push_back(at);
+  }
+  for (const EvolvedColumn& column : table.columns) {
+    if (schema.IndexOf(column.sink.name) < 0) {
+      return MakeError(ErrorKind::kConflict, "Paimon table " + table.path.ToString() +
+                                                 " has no column " + column.sink.name + " any more")
+          .Hint("somebody else changed the table");
+    }
+  }
+  format.columns = DataFileColumns(schema, format.image_columns);
+  format.settings.compression = schema.Option("file.compression", "zstd");
+  DRIFTLESS_ASSIGN_OR_RETURN(const int64_t level,
+                             ParseByteSize(schema.Option("file.compression.zstd-level", "1")));
+  format.settings.zstd_level = static_cast<int>(level);
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      format.target_file_bytes,
+      ParseByteSize(schema.Option("target-file-size", schema.HasPrimaryKey() ? "128mb" : "256mb")));
+  format.has_changelog = schema.Option("changelog-producer", "none") == "input";
+  format.ignore_delete = IsTrue(schema, "ignore-delete");
+  format.ignore_update_before = IsTrue(schema, "ignore-update-before");
+  return format;
+}
+
+Result<std::vector<DataFileMeta>> WriteDataFiles(const DataFileFormat& format,
+                                                 const FilePlace& place, const FileRows& rows) {
+  std::vector<DataFileMeta> files;
+  const bool has_key = format.layout.has_key;
+  const int64_t group_rows = std::clamp(kRowGroupBytes / std::max<int64_t>(rows.bytes_per_row, 1),
+                                        kRowGroupRowsMin, kRowGroupRowsMax);
+  size_t at = 0;
+  while (at < rows.rows.size()) {
+    const size_t begin = at;
+    DataFileMeta meta;
+    meta.file_name = place.names->Next(place.prefix, ".parquet");
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        auto target, place.store->OpenWriter(place.directory + "/" + meta.file_name));
+    std::unique_ptr<lake::ParquetEncoder> encoder;
+    do {
+      const size_t n = std::min(static_cast<size_t>(group_rows), rows.rows.size() - at);
+      lake::EncodeInput input{rows.images, rows.rows.subspan(at, n), {}};
+      if (has_key) input.sequences = rows.sequences.subspan(at, n);
+      if (encoder == nullptr) {
+        DRIFTLESS_ASSIGN_OR_RETURN(
+            encoder, lake::ParquetEncoder::Open(std::move(target), PaimonDialect(), format.columns,
+                                                format.settings, input));
+      }
+      DRIFTLESS_TRY(encoder->WriteRowGroup(input));
+      at += n;
+    } while (at < rows.rows.size() && encoder->bytes_written() < format.target_file_bytes);
+    DRIFTLESS_ASSIGN_OR_RETURN(const lake::ParquetSummary summary, encoder->Finish());
+
+    meta.file_size = summary.bytes;
+    meta.row_count = summary.rows;
+    meta.schema_id = format.schema.id;
+    meta.level = place.level;
+    meta.creation_time_ms = LocalMillis(place.clock);
+    meta.file_source = place.source;
+    const auto sequences = rows.sequences.subspan(begin, at - begin);
+    meta.min_sequence_number = *std::min_element(sequences.begin(), sequences.end());
+    meta.max_sequence_number = *std::max_element(sequences.begin(), sequences.end());
+    int64_t deletes = 0;
+    if (has_key) {
+      for (size_t i = begin; i < at; ++i) deletes += lake::IsRetract(rows.rows[i].row_kind()) ? 1 : 0;
+      meta.min_key = KeyRow(format.layout, rows, begin);
+      meta.max_key = KeyRow(format.layout, rows, at - 1);
+      meta.key_stats = KeyStats(format.layout, rows, begin, at);
+    }
+    meta.delete_row_count = deletes;
+    FillValueStats(format, summary, &meta);
+    files.push_back(std::move(meta));
+  }
+  return files;
+}
+
+}  // namespace driftless::paimon

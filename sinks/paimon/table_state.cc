@@ -1,0 +1,39 @@
+#include "sinks/paimon/table_state.h"
+
+#include <algorithm>
+
+namespace driftless::paimon {
+
+Result<std::shared_ptr<TableState>> TableState::Load(const PaimonTable& table) {
+  auto state = std::make_shared<TableState>();
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, table.LatestSnapshot());
+  if (!snapshot) return state;
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> live, table.LiveFiles(*snapshot));
+  for (const ManifestEntry& entry : live) {
+    int64_t& next = state->next_sequence_[{entry.partition, entry.bucket}];
+    next = std::max(next, entry.file.max_sequence_number + 1);
+    state->total_buckets_[entry.partition] = entry.total_buckets;
+  }
+  return state;
+}
+
+int64_t TableState::NextSequence(const std::string& partition, int32_t bucket) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = next_sequence_.find({partition, bucket});
+  return found == next_sequence_.end() ? 0 : found->second;
+}
+
+void TableState::SetNextSequence(const std::string& partition, int32_t bucket, int64_t next) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int64_t& stored = next_sequence_[{partition, bucket}];
+  stored = std::max(stored, next);
+}
+
+std::optional<int32_t> TableState::TotalBuckets(const std::string& partition) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = total_buckets_.find(partition);
+  if (found == total_buckets_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace driftless::paimon

@@ -1,0 +1,376 @@
+#include "sinks/paimon/writer.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "schema/base/check.h"
+#include "sinks/api/memory_budget.h"
+#include "sinks/paimon/partition.h"
+#include "sinks/paimon/projected_rows.h"
+#include "sinks/paimon/router.h"
+
+namespace driftless::paimon {
+namespace {
+
+using lake::RowImage;
+using lake::RowKind;
+using lake::RowRef;
+
+// 24 bytes are kept per row beside the batches: a reference and a sort entry.
+constexpr int64_t kBytesPerRow = 24;
+
+// Sorting moves these, not references: the key's first 64 bits decide nearly always.
+struct SortEntry {
+  uint64_t prefix;
+  uint32_t index;  // into Group::refs; also the order of arrival
+};
+
+// The buffered rows of one (partition, bucket).
+struct Group {
+  std::string partition;
+  int32_t bucket = 0;
+  int64_t next_sequence = 0;
+  std::vector<RowRef> refs;         // in order of arrival
+  std::vector<SortEntry> entries;   // with a primary key: one a reference
+};
+
+struct GroupKey {
+  std::string partition;
+  int32_t bucket;
+  friend bool operator==(const GroupKey&, const GroupKey&) = default;
+};
+struct GroupKeyHash {
+  size_t operator()(const GroupKey& key) const {
+    return std::hash<std::string>{}(key.partition) * 31 + static_cast<size_t>(key.bucket);
+  }
+};
+
+class PaimonWriter : public TableWriter {
+ public:
+  PaimonWriter(WriterSetup setup, const WriterContext& context)
+      : table_(setup.table),
+        format_(std::move(setup.format)),
+        state_(std::move(setup.state)),
+        index_(std::move(setup.index)),
+        writer_(setup.writer),
+        buffer_bytes_max_(setup.buffer_bytes_max),
+        clock_(context.clock),
+        budget_(context.budget),
+        order_(format_.layout.keys, format_.layout.key_types),
+        router_(format_.layout, setup.writers),
+        names_(FileOwner(context.identity.pipeline, context.identity.sink, context.identity.table),
+               context.identity.cut, context.identity.attempt) {}
+
+  ~PaimonWriter() override { Charge(0); }
+
+  Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
+                     std::span<const uint32_t> rows) override {
+    if (rows.empty()) return {};
+    DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<const ProjectedRows> projected,
+                               ProjectedRows::Make(batch, projection));
+    const auto image = static_cast<uint32_t>(images_.size());
+    const std::span<const ColumnView> after = projected->after();
+    const std::span<const ColumnView> before = projected->before();
+    images_.push_back({after, before});
+    images_.push_back({before, {}});
+    // Several writers may hold one batch: each is charged its share.
+    batch_bytes_ += static_cast<int64_t>(projected->charged_bytes()) *
+                    static_cast<int64_t>(rows.size()) / batch->size();
+    batches_.push_back(projected);
+
+    auto added = format_.layout.has_key ? AddChanges(*projected, image, rows)
+                                        : AddAppends(*projected, image, rows);
+    if (!added) {
+      return std::move(added).error().Context("writing to Paimon table " + table_.directory());
+    }
+    Charge(buffered_bytes());
+    if (buffered_bytes() > buffer_bytes_max_) return Roll();
+    return {};
+  }
+
+  Result<void> Roll() override {
+    for (auto& [key, group] : groups_) {
+      if (group.refs.empty()) continue;
+      auto flushed = format_.layout.has_key ? FlushKeyed(&group) : FlushAppend(&group);
+      if (!flushed) {
+        return std::move(flushed).error().Context("writing to Paimon table " + table_.directory());
+      }
+      state_->SetNextSequence(group.partition, group.bucket, group.next_sequence);
+    }
+    groups_.clear();  // also their capacity: a partition that is done holds nothing
+    last_group_ = nullptr;
+    images_.clear();
+    batches_.clear();
+    batch_bytes_ = 0;
+    row_count_ = 0;
+    Charge(0);
+    return {};
+  }
+
+  Result<PreparedPart> Prepare(CutId cut) override {
+    DRIFTLESS_TRY(Roll());
+    if (index_ != nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(pending_.index_files, index_->Save(&names_));
+    }
+    pending_.schema_id = format_.schema.id;
+    PreparedPart part;
+    part.writer = writer_;
+    for (const ManifestEntry& entry : pending_.new_files) {
+      part.rows += entry.file.row_count;
+      part.bytes += entry.file.file_size;
+    }
+    part.payload = EncodeCommittable(pending_);
+    pending_ = {};
+    names_.SetFirstCut(cut + 1);
+    return part;
+  }
+
+  int64_t buffered_bytes() const override { return batch_bytes_ + row_count_ * kBytesPerRow; }
+
+ private:
+  void Charge(int64_t bytes) {
+    if (budget_ != nullptr) {
+      if (bytes > charged_) budget_->Add(bytes - charged_);
+      if (bytes < charged_) budget_->Release(charged_ - bytes);
+    }
+    charged_ = bytes;
+  }
+
+  // The group of a row, made on first use. Rows of one partition tend to come together.
+  Result<Group*> FindGroup(const std::string& partition, int32_t bucket) {
+    if (last_group_ != nullptr && last_group_->bucket == bucket &&
+        last_group_->partition == partition) {
+      return last_group_;
+    }
+    Group& group = groups_[{partition, bucket}];
+    if (group.partition.empty()) {
+      if (format_.layout.mode == BucketMode::kFixed) {
+        const auto total = state_->TotalBuckets(partition);
+        if (total && *total != format_.layout.buckets) {
+          return MakeError(ErrorKind::kUnsupported,
+                           "the partition was written with " + std::to_string(*total) +
+                               " buckets, the table's option says " +
+                               std::to_string(format_.layout.buckets))
+              .Hint("rewrite the partition with the new number of buckets first (INSERT OVERWRITE)");
+        }
+      }
+      group.partition = partition;
+      group.bucket = bucket;
+      group.next_sequence = state_->NextSequence(partition, bucket);
+    }
+    last_group_ = &group;
+    return last_group_;
+  }
+
+  // Adds one image of one row, if it is this writer's.
+  Result<void> Add(std::span<const ColumnView> views, uint32_t image, uint32_t row, RowKind kind) {
+    if (order_.HasNull(views, row)) {
+      return MakeError(ErrorKind::kInvalidInput, "a row has no value for its primary key")
+          .Hint("key columns must be NOT NULL and must be sent with every change");
+    }
+    const std::string& partition = router_.Partition(views, row);
+    int32_t bucket = 0;
+    if (index_ != nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(bucket, index_->Assign(partition, router_.KeyHash(views, row)));
+    } else {
+      bucket = router_.Bucket(views, row);
+      if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) return {};
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
+    group->entries.push_back(
+        {order_.Prefix(views, row), static_cast<uint32_t>(group->refs.size())});
+    group->refs.emplace_back(image, row, kind);
+    ++row_count_;
+    return {};
+  }
+
+  Result<void> AddChanges(const ProjectedRows& batch, uint32_t image,
+                          std::span<const uint32_t> rows) {
+    const std::span<const ColumnView> after = batch.after();
+    const std::span<const ColumnView> before = batch.before();
+    const std::span<const Op> ops = batch.source().ops();
+    for (const uint32_t row : rows) {
+      switch (ops[row]) {
+        case Op::kInsert:
+        case Op::kRead: DRIFTLESS_TRY(Add(after, image, row, RowKind::kInsert)); break;
+        case Op::kUpdate: {
+          const bool has_before = batch.source().HasBefore(row) && !order_.HasNull(before, row);
+          if (has_before && !router_.SameKey(before, after, row)) {
+            // The row moves to another key or partition: it goes from the old one first.
+            if (!format_.ignore_delete) {
+              DRIFTLESS_TRY(Add(before, image + 1, row, RowKind::kDelete));
+            }
+            DRIFTLESS_TRY(Add(after, image, row, RowKind::kInsert));
+            break;
+          }
+          if (has_before && format_.has_changelog && !format_.ignore_update_before) {
+            DRIFTLESS_TRY(Add(before, image + 1, row, RowKind::kUpdateBefore));
+          }
+          DRIFTLESS_TRY(Add(after, image, row, RowKind::kUpdateAfter));
+          break;
+        }
+        case Op::kDelete:
+          if (format_.ignore_delete) break;
+          if (!batch.source().HasBefore(row)) {
+            return MakeError(ErrorKind::kInvalidInput, "a delete has no before image")
+                .Hint("the source must send at least the key of deleted rows");
+          }
+          DRIFTLESS_TRY(Add(before, image + 1, row, RowKind::kDelete));
+          break;
+      }
+    }
+    return {};
+  }
+
+  Result<void> AddAppends(const ProjectedRows& batch, uint32_t image,
+                          std::span<const uint32_t> rows) {
+    const std::span<const ColumnView> after = batch.after();
+    const std::span<const Op> ops = batch.source().ops();
+    for (const uint32_t row : rows) {
+      if (ops[row] == Op::kDelete && format_.ignore_delete) continue;
+      if (ops[row] == Op::kUpdate || ops[row] == Op::kDelete) {
+        return MakeError(ErrorKind::kUnsupported,
+                         std::string("a table without primary key takes inserts only, but a row was ") +
+                             (ops[row] == Op::kUpdate ? "updated" : "deleted"))
+            .Hint("give the table a primary key, or set ignore-delete to drop deletes");
+      }
+      const std::string& partition = router_.Partition(after, row);
+      const int32_t bucket = router_.Bucket(after, row);
+      if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) continue;
+      DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
+      group->refs.emplace_back(image, row, RowKind::kInsert);
+      ++row_count_;
+    }
+    return {};
+  }
+
+  std::string GroupDirectory(const Group& group, const std::string& partition_path) const {
+    return BucketDirectory(table_.directory(), partition_path, group.bucket);
+  }
+
+  int64_t BytesPerRow() const { return row_count_ == 0 ? 100 : batch_bytes_ / row_count_ + 1; }
+
+  Result<void> WriteFiles(const Group& group, const std::string& prefix,
+                          std::span<const RowRef> rows, std::span<const int64_t> sequences,
+                          std::vector<ManifestEntry>* out) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string partition_path, PartitionPath(format_.schema, group.partition));
+    FilePlace place;
+    place.store = table_.store();
+    place.directory = GroupDirectory(group, partition_path);
+    place.prefix = prefix;
+    place.clock = clock_;
+    place.names = &names_;
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        std::vector<DataFileMeta> files,
+        WriteDataFiles(format_, place, FileRows{images_, rows, sequences, BytesPerRow()}));
+    for (DataFileMeta& file : files) {
+      ManifestEntry entry;
+      entry.partition = group.partition;
+      entry.bucket = group.bucket;
+      entry.total_buckets = format_.layout.mode == BucketMode::kFixed ? format_.layout.buckets : -1;
+      entry.file = std::move(file);
+      out->push_back(std::move(entry));
+    }
+    return {};
+  }
+
+  // Rows by key, and inside a key by arrival. The data file gets the last row of each key, so that
+  // keys are unique in it; the changelog file gets all of them.
+  Result<void> FlushKeyed(Group* group) {
+    Sort(group);
+    sorted_.clear();
+    sequences_.clear();
+    if (format_.has_changelog) {
+      for (const SortEntry& entry : group->entries) {
+        sorted_.push_back(group->refs[entry.index]);
+        sequences_.push_back(group->next_sequence + entry.index);
+      }
+      DRIFTLESS_TRY(
+          WriteFiles(*group, "changelog", sorted_, sequences_, &pending_.changelog_files));
+      sorted_.clear();
+      sequences_.clear();
+    }
+    const std::vector<SortEntry>& entries = group->entries;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      if (i + 1 < entries.size() && SameKey(*group, entries[i], entries[i + 1])) continue;
+      sorted_.push_back(group->refs[entries[i].index]);
+      sequences_.push_back(group->next_sequence + entries[i].index);
+    }
+    group->next_sequence += static_cast<int64_t>(group->refs.size());
+    return WriteFiles(*group, "data", sorted_, sequences_, &pending_.new_files);
+  }
+
+  Result<void> FlushAppend(Group* group) {
+    sequences_.resize(group->refs.size());
+    for (size_t i = 0; i < sequences_.size(); ++i) {
+      sequences_[i] = group->next_sequence + static_cast<int64_t>(i);
+    }
+    group->next_sequence += static_cast<int64_t>(group->refs.size());
+    return WriteFiles(*group, "data", group->refs, sequences_, &pending_.new_files);
+  }
+
+  int CompareKeys(const Group& group, const SortEntry& a, const SortEntry& b) const {
+    const RowRef x = group.refs[a.index];
+    const RowRef y = group.refs[b.index];
+    return order_.Compare(images_[x.image].columns, x.row, images_[y.image].columns, y.row);
+  }
+
+  bool SameKey(const Group& group, const SortEntry& a, const SortEntry& b) const {
+    if (a.prefix != b.prefix) return false;
+    return order_.prefix_is_whole() || CompareKeys(group, a, b) == 0;
+  }
+
+  void Sort(Group* group) const {
+    const auto by_prefix = [](const SortEntry& a, const SortEntry& b) {
+      return a.prefix != b.prefix ? a.prefix < b.prefix : a.index < b.index;
+    };
+    const auto by_key = [&](const SortEntry& a, const SortEntry& b) {
+      if (a.prefix != b.prefix) return a.prefix < b.prefix;
+      const int order = CompareKeys(*group, a, b);
+      return order != 0 ? order < 0 : a.index < b.index;
+    };
+    auto& entries = group->entries;
+    const auto sort = [&](const auto& less) {
+      // Inserts with growing keys come sorted.
+      if (!std::is_sorted(entries.begin(), entries.end(), less)) {
+        std::sort(entries.begin(), entries.end(), less);
+      }
+    };
+    if (order_.prefix_is_whole()) {
+      sort(by_prefix);
+    } else {
+      sort(by_key);
+    }
+  }
+
+  PaimonTable table_;
+  DataFileFormat format_;
+  std::shared_ptr<TableState> state_;
+  std::unique_ptr<HashIndex> index_;
+  WriterIndex writer_;
+  int64_t buffer_bytes_max_;
+  const Clock* clock_;
+  MemoryBudget* budget_;
+  lake::KeyOrder order_;
+  Router router_;
+  FileNames names_;
+
+  std::vector<RowImage> images_;  // after and before of every batch, in this order
+  std::vector<std::shared_ptr<const ProjectedRows>> batches_;
+  std::unordered_map<GroupKey, Group, GroupKeyHash> groups_;
+  Group* last_group_ = nullptr;
+  int64_t batch_bytes_ = 0;
+  int64_t row_count_ = 0;
+  int64_t charged_ = 0;
+  std::vector<RowRef> sorted_;
+  std::vector<int64_t> sequences_;
+  Committable pending_;
+};
+
+}  // namespace
+
+Result<TableWriterPtr> MakePaimonWriter(WriterSetup setup, const WriterContext& context) {
+  return TableWriterPtr(std::make_unique<PaimonWriter>(std::move(setup), context));
+}
+
+}  // namespace driftless::paimon
