@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# All benchmarks of a release build: the small ones, then whole paths.   usage: run.sh BUILD_DIR [CHANGES]
+set -euo pipefail
+build=$1
+changes=${2:-1000000}
+here=$(cd "$(dirname "$0")" && pwd)
+for bench in "$build"/tests/bench/*_bench; do
+  [ -x "$bench" ] && "$bench" --benchmark_counters_tabular=true
+done
+"$here/whole_path.py" --driftless "$build/driftless" --changes "$changes"
