@@ -54,6 +54,61 @@ void OwnedColumn::Prepare(const LogicalType& type, int64_t length) {
   }
 }
 
+void OwnedColumn::AppendPresence(const ColumnView& from, int64_t begin, int64_t end) {
+  const int64_t new_length = length_ + (end - begin);
+  validity.resize(BitmapBytes(new_length), 0);
+  if (from.absent != nullptr || !absent.empty()) absent.resize(BitmapBytes(new_length), 0);
+  for (int64_t i = 0; i < end - begin; ++i) {
+    const int64_t row = length_ + i;
+    const auto bit = static_cast<uint8_t>(1u << (row & 7));
+    if (!from.IsNull(begin + i)) validity[static_cast<size_t>(row >> 3)] |= bit;
+    if (from.IsAbsent(begin + i)) absent[static_cast<size_t>(row >> 3)] |= bit;
+  }
+}
+
+void OwnedColumn::AppendRows(const LogicalType& type, const ColumnView& from, int64_t begin,
+                             int64_t end) {
+  AppendPresence(from, begin, end);
+  const PhysicalKind physical = type.physical();
+  switch (physical) {
+    case PhysicalKind::kBit:
+      values.resize(BitmapBytes(length_ + (end - begin)), 0);
+      for (int64_t i = 0; i < end - begin; ++i) {
+        const int64_t row = length_ + i;
+        if (!from.IsNull(begin + i) && from.Bit(begin + i)) {
+          values[static_cast<size_t>(row >> 3)] |= static_cast<uint8_t>(1u << (row & 7));
+        }
+      }
+      break;
+    case PhysicalKind::kVariable: {
+      const auto shift = static_cast<int32_t>(values.size()) - from.offsets[begin];
+      values.insert(values.end(), from.values + from.offsets[begin],
+                    from.values + from.offsets[end]);
+      for (int64_t i = begin + 1; i <= end; ++i) offsets.push_back(from.offsets[i] + shift);
+      break;
+    }
+    case PhysicalKind::kList: {
+      const int32_t shift = offsets.back() - from.offsets[begin];
+      const LogicalType child =
+          type.kind() == TypeKind::kArray ? type.children()[0].type : EntriesType(type);
+      children[0].AppendRows(child, from.children[0], from.offsets[begin], from.offsets[end]);
+      for (int64_t i = begin + 1; i <= end; ++i) offsets.push_back(from.offsets[i] + shift);
+      break;
+    }
+    case PhysicalKind::kStruct:
+      for (size_t i = 0; i < children.size(); ++i) {
+        children[i].AppendRows(type.children()[i].type, from.children[i], begin, end);
+      }
+      break;
+    default: {
+      const size_t width = Width(physical);
+      values.insert(values.end(), from.values + static_cast<size_t>(begin) * width,
+                    from.values + static_cast<size_t>(end) * width);
+    }
+  }
+  length_ += end - begin;
+}
+
 ColumnView OwnedColumn::view() const {
   ColumnView view;
   view.length = length_;

@@ -19,6 +19,10 @@ class OwnedColumn {
   // columns are empty then: the filler appends value by value.
   void Prepare(const LogicalType& type, int64_t length);
 
+  // Appends rows [begin, end) of a column of the same type, to a column that was prepared with length
+  // 0 and grows by this function only.
+  void AppendRows(const LogicalType& type, const ColumnView& from, int64_t begin, int64_t end);
+
   // Valid until the next Prepare; the column must not move meanwhile.
   ColumnView view() const;
 
@@ -60,6 +64,8 @@ class OwnedColumn {
   std::vector<OwnedColumn> children;
 
  private:
+  void AppendPresence(const ColumnView& from, int64_t begin, int64_t end);
+
   int64_t length_ = 0;
   mutable std::vector<ColumnView> child_views_;
 };

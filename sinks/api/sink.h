@@ -74,12 +74,16 @@ class WriterRows {
 // How rows of one source schema version become rows of the sink's evolved schema: by identity,
 // total, worked out once per (sink table, source version). See sinks/api/projection.h.
 class Projection;
+// Takes dead letters and counts of lost values; see sinks/api/projected_batch.h, by which writers
+// look at a batch.
+class RowReporter;
 
 // What a writer is opened for.
 struct WriterContext {
   CommitIdentity identity;         // cut: the first cut that it will prepare
   const Clock* clock = nullptr;
   MemoryBudget* budget = nullptr;  // may be null in tests: unbounded
+  RowReporter* reporter = nullptr;  // may be null: a row that would be a dead letter is an error
 };
 
 // Writes the rows of one (table, writer index). One thread at a time.
