@@ -21,7 +21,13 @@ extern const CapabilityMatrix kMaxComputeMatrix;
 extern const CapabilityMatrix kKafkaMatrix;
 
 // sinks/<sink>/options.cc
+std::span<const OptionSpec> FlussOptions();
+std::span<const OptionSpec> StarRocksOptions();
+std::span<const OptionSpec> IcebergOptions();
 std::span<const OptionSpec> HologresOptions();
+std::span<const OptionSpec> SelectDbOptions();
+std::span<const OptionSpec> MaxComputeOptions();
+std::span<const OptionSpec> KafkaOptions();
 
 // sinks/<sink>/schema_plan.cc, for the sinks whose own statements do not exist in this build.
 // (Paimon's model serves the simulator, which needs no warehouse for it.)

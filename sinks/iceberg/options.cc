@@ -1,0 +1,59 @@
+#include <vector>
+
+#include "sinks/api/registry.h"
+
+namespace driftless {
+
+std::span<const OptionSpec> IcebergOptions() {
+  static const auto* const kOptions = new std::vector<OptionSpec>{
+      {.key = "catalog.properties.*",
+       .type = OptionType::kMap,
+       .required = true,
+       .secret = true,
+       .doc = "Properties of the catalog: type, uri, warehouse, io-impl, credential, token, "
+              "rest.signing-region, s3.endpoint and so on.",
+       .flink_cdc = FlinkCdc::kSame,
+       .change = OnChange::kNewState},
+      {.key = "table.properties.*",
+       .type = OptionType::kMap,
+       .doc = "Properties of tables that are created.",
+       .flink_cdc = FlinkCdc::kSame},
+      {.key = "partition.key",
+       .doc = "Partitions of tables that are created: "
+              "db.t:day(ts),bucket[16](id);db.u:truncate[10](name).",
+       .flink_cdc = FlinkCdc::kSame,
+       .change = OnChange::kIncompatible},
+      {.key = "sink.compaction.enabled",
+       .type = OptionType::kBool,
+       .default_value = "false",
+       .doc = "Whether small files are merged.",
+       .flink_cdc = FlinkCdc::kSame},
+      {.key = "sink.compaction.commit.interval",
+       .type = OptionType::kInt,
+       .default_value = "10",
+       .doc = "After how many commits small files are merged.",
+       .min = 1,
+       .flink_cdc = FlinkCdc::kSame},
+      {.key = "sink.compaction.commit.parallelism",
+       .type = OptionType::kInt,
+       .default_value = "-1",
+       .doc = "How many writers merge; -1: as many as there are.",
+       .min = -1,
+       .flink_cdc = FlinkCdc::kSame},
+      {.key = "job.id.prefix",
+       .default_value = "cdc",
+       .doc = "What the commits of this pipeline are marked with.",
+       .flink_cdc = FlinkCdc::kSame,
+       .change = OnChange::kNewState},
+      {.key = "hadoop.conf.*",
+       .type = OptionType::kMap,
+       .doc = "Ignored.",
+       .flink_cdc = FlinkCdc::kIgnored,
+       .flink_cdc_note =
+           "There is no Hadoop client; object stores are configured under catalog.properties.",
+       .change = OnChange::kHot},
+  };
+  return *kOptions;
+}
+
+}  // namespace driftless
