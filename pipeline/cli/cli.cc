@@ -11,7 +11,8 @@ int RunCommandLine(int argc, char** argv) {
                "driftless");
   app.require_subcommand(1);
   int exit_code = 0;
-  for (const auto add : {AddMatrixCommand, AddOptionsCommand, AddValidateCommand}) {
+  for (const auto add :
+       {AddDdlCommand, AddMatrixCommand, AddOptionsCommand, AddValidateCommand}) {
     add(&app, &exit_code);
   }
   try {

@@ -7,6 +7,7 @@ class App;
 // The commands, one file each; the list that calls these stands in cli.cc.
 namespace driftless {
 
+void AddDdlCommand(CLI::App* app, int* exit_code);
 void AddMatrixCommand(CLI::App* app, int* exit_code);
 void AddOptionsCommand(CLI::App* app, int* exit_code);
 void AddValidateCommand(CLI::App* app, int* exit_code);

@@ -20,6 +20,8 @@ class ColumnChanges {
       : run_(run), alter_(alter), builder_(builder), old_(builder->schema()) {}
 
   Result<void> Apply();
+  // Columns that a constraint or generated column needs cannot go; after the constraints' own drops.
+  Result<void> CheckDependencies() const;
   const std::vector<StatedPlace>& stated() const { return stated_; }
   // Whether the clause passes because of IF [NOT] EXISTS and does nothing.
   bool Passes(const AlterSpec* spec) const { return passed_.contains(spec); }
@@ -33,7 +35,6 @@ class ColumnChanges {
 
   Result<void> FindDrops();
   Result<void> FindChanges();
-  Result<void> CheckDependencies() const;
   Result<void> KeepOldColumns();
   Result<void> PlaceColumns();
   Result<void> Place(NewColumn column);
@@ -118,7 +119,6 @@ Result<void> ColumnChanges::FindChanges() {
   return {};
 }
 
-// Columns that something else needs cannot go.
 Result<void> ColumnChanges::CheckDependencies() const {
   const DdlCatalog::TableEntry& entry = builder_->entry();
   for (ColumnId id : dropped_) {
@@ -286,7 +286,6 @@ Result<void> ColumnChanges::PlaceColumns() {
 Result<void> ColumnChanges::Apply() {
   DRIFTLESS_TRY(FindDrops());
   DRIFTLESS_TRY(FindChanges());
-  DRIFTLESS_TRY(CheckDependencies());
   DRIFTLESS_TRY(KeepOldColumns());
   DRIFTLESS_TRY(PlaceColumns());
   if (columns_.empty()) {
@@ -611,6 +610,7 @@ Result<void> StatementRun::Visit(const AlterTableStatement& alter) {
   for (const AlterSpec& spec : alter.specs) {
     if (const auto* drop = std::get_if<DropKeySpec>(&spec)) DRIFTLESS_TRY(keys.Drop(*drop));
   }
+  DRIFTLESS_TRY(columns.CheckDependencies());
   keys.ForgetColumns();
   for (const AlterSpec& spec : alter.specs) {
     if (columns.Passes(&spec)) continue;
