@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "sinks/formats/avro/avro.h"
-#include "sinks/paimon/metadata.h"
+#include "sinks/paimon/manifest_encoding.h"
 
 // Manifest lists, manifests and index manifests: Avro container files with the schemas that Paimon
 // 1.4 writes, field for field. Nullable members are unions with null first, because Paimon's reader
@@ -419,21 +419,24 @@ Result<std::string> EncodeManifestList(const std::vector<ManifestFileMeta>& meta
                     });
 }
 
+const std::string& ManifestAvroSchema() { return ManifestSchema(); }
+
+void WriteManifestEntry(const ManifestEntry& entry, avro::Encoder* out) {
+  out->Int(2);
+  out->Int(static_cast<int32_t>(entry.kind));
+  out->Bytes(entry.partition);
+  out->Int(entry.bucket);
+  out->Int(entry.total_buckets);
+  WriteFile(entry.file, out);
+}
+
 Result<std::vector<ManifestFileMeta>> DecodeManifestList(std::string_view bytes) {
   return DecodeFile<ManifestFileMeta>(bytes, "manifest list", ReadMeta);
 }
 
 Result<std::string> EncodeManifest(const std::vector<ManifestEntry>& entries,
                                    std::string_view compression) {
-  return EncodeFile(ManifestSchema(), entries, compression,
-                    [](const ManifestEntry& entry, avro::Encoder* out) {
-                      out->Int(2);
-                      out->Int(static_cast<int32_t>(entry.kind));
-                      out->Bytes(entry.partition);
-                      out->Int(entry.bucket);
-                      out->Int(entry.total_buckets);
-                      WriteFile(entry.file, out);
-                    });
+  return EncodeFile(ManifestSchema(), entries, compression, WriteManifestEntry);
 }
 
 Result<std::vector<ManifestEntry>> DecodeManifest(std::string_view bytes) {

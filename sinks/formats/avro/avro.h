@@ -105,6 +105,8 @@ class FileWriter {
   Encoder& encoder() { return encoder_; }
   Result<void> EndRecord();
   Result<std::string> Finish();
+  // Bytes so far; the open block counts unpacked.
+  size_t size() const { return file_.size() + block_.size(); }
 
  private:
   Result<void> FlushBlock();
