@@ -48,6 +48,18 @@ std::span<const SinkComponent> AllSinks() {
        .matrix = &kKafkaMatrix,
        .options = KafkaOptions(),
        .make_planner = MakeKafkaPlanner},
+      {.type = "print",
+       .aliases = {"values"},
+       .summary = "One readable line per change, to the screen or a file",
+       .matrix = &kPrintMatrix,
+       .options = PrintOptions(),
+       .make_planner = MakePrintPlanner,
+       .make_sink = MakePrintSink},
+      {.type = "blackhole",
+       .summary = "Takes everything and keeps nothing: for measuring",
+       .matrix = &kBlackholeMatrix,
+       .make_planner = MakeBlackholePlanner,
+       .make_sink = MakeBlackholeSink},
   };
   return *kSinks;
 }

@@ -30,7 +30,8 @@ int PrintMatrix(const MatrixFlags& flags) {
   for (const SinkComponent& component : AllSinks()) {
     if (component.matrix == nullptr || component.matrix->cells.empty()) continue;
     known += (known.empty() ? "" : ", ") + std::string(component.type);
-    if (flags.sink.empty() || Is(component, flags.sink)) matrices.push_back(component.matrix);
+    const bool wanted = flags.sink.empty() ? component.matrix->listed : Is(component, flags.sink);
+    if (wanted) matrices.push_back(component.matrix);
   }
   if (matrices.empty()) {
     std::fprintf(stderr, "driftless matrix: no sink \"%s\" has a matrix; there are: %s\n",

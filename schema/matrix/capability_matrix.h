@@ -45,6 +45,9 @@ struct CapabilityMatrix {
   bool column_names_ignore_case = false;
   // The sink keeps no schema (Kafka): there is nothing to follow.
   bool keeps_schema = true;
+  // False for sinks that are there to look and to measure (print, blackhole): they are no part of
+  // the table that `driftless matrix` shows without a name.
+  bool listed = true;
   // An existing table that differs is an error under every behaviour (MaxCompute).
   bool existing_table_must_match = false;
 

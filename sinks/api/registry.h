@@ -6,6 +6,7 @@
 #include "config/options/option.h"
 #include "schema/matrix/capability_matrix.h"
 #include "schema/plan/schema_plan.h"
+#include "sinks/api/component.h"
 
 // What the sink folders give to the one list of sinks (sinks/all_sinks.cc).
 namespace driftless {
@@ -19,6 +20,8 @@ extern const CapabilityMatrix kHologresMatrix;
 extern const CapabilityMatrix kSelectDbMatrix;
 extern const CapabilityMatrix kMaxComputeMatrix;
 extern const CapabilityMatrix kKafkaMatrix;
+extern const CapabilityMatrix kPrintMatrix;
+extern const CapabilityMatrix kBlackholeMatrix;
 
 // sinks/<sink>/options.cc
 std::span<const OptionSpec> FlussOptions();
@@ -28,6 +31,7 @@ std::span<const OptionSpec> HologresOptions();
 std::span<const OptionSpec> SelectDbOptions();
 std::span<const OptionSpec> MaxComputeOptions();
 std::span<const OptionSpec> KafkaOptions();
+std::span<const OptionSpec> PrintOptions();
 
 // sinks/<sink>/schema_plan.cc, for the sinks whose own statements do not exist in this build.
 // (Paimon's model serves the simulator, which needs no warehouse for it.)
@@ -39,5 +43,13 @@ Result<std::unique_ptr<SchemaPlanner>> MakeHologresPlanner(const OptionValues& o
 Result<std::unique_ptr<SchemaPlanner>> MakeSelectDbPlanner(const OptionValues& options);
 Result<std::unique_ptr<SchemaPlanner>> MakeMaxComputePlanner(const OptionValues& options);
 Result<std::unique_ptr<SchemaPlanner>> MakeKafkaPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakePrintPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakeBlackholePlanner(const OptionValues& options);
+
+// sinks/<sink>/sink.cc
+Result<std::unique_ptr<Sink>> MakePrintSink(const OptionValues& options,
+                                            const SinkEnvironment& environment);
+Result<std::unique_ptr<Sink>> MakeBlackholeSink(const OptionValues& options,
+                                                const SinkEnvironment& environment);
 
 }  // namespace driftless

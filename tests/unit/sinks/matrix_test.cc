@@ -13,7 +13,7 @@ namespace {
 std::vector<const CapabilityMatrix*> AllMatrices() {
   std::vector<const CapabilityMatrix*> matrices;
   for (const SinkComponent& component : AllSinks()) {
-    if (component.matrix != nullptr && !component.matrix->cells.empty()) {
+    if (component.matrix != nullptr && component.matrix->listed) {
       matrices.push_back(component.matrix);
     }
   }
