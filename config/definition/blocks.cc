@@ -168,6 +168,7 @@ std::optional<SourceDefinition> ParseSource(const YamlNode& block, const Compone
   source.type = entry->type;
   source.name = NameOf(values[0], entry->type, "source", problems);
   source.options = std::move(values[1]);
+  source.shared = std::move(values[0]);
   source.can_run = entry->can_run;
   source.at = block.at;
   WarnOfIgnored(source.options, problems);
@@ -189,15 +190,16 @@ std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCa
   sink.type = entry->type;
   sink.name = NameOf(values[0], entry->type, "sink", problems);
   sink.options = std::move(values[1]);
+  sink.shared = std::move(values[0]);
   sink.matrix = entry->matrix;
   sink.can_run = entry->can_run;
   sink.at = block.at;
-  if (values[0].Enum("on-unavailable") == "stop-sink") {
+  if (sink.shared.Enum("on-unavailable") == "stop-sink") {
     sink.on_unavailable = OnUnavailable::kStopSink;
   }
   WarnOfIgnored(sink.options, problems);
-  ReadAccepted(values[0], &sink, problems);
-  ReadExtensions(values[0], *entry, &sink, problems);
+  ReadAccepted(sink.shared, &sink, problems);
+  ReadExtensions(sink.shared, *entry, &sink, problems);
   if (entry->check != nullptr) entry->check(sink.options, problems);
   return sink;
 }

@@ -94,16 +94,17 @@ void CheckNames(const std::vector<Definition>& definitions, std::string_view wha
   }
 }
 
-PipelineOptions ParsePipelineBlock(const YamlNode& root, const YamlNode::Entry** rules,
-                                   Problems* problems) {
+void ParsePipelineBlock(const YamlNode& root, PipelineDefinition* definition, Problems* problems) {
   static const YamlNode kNothing;
   const YamlNode::Entry* entry = root.Find("pipeline");
   const YamlNode& block = entry == nullptr ? kNothing : entry->value;
   std::vector<OptionValues> values =
       ParseOptions(block, "\"pipeline\"", {PipelineOptionSpecs()}, problems);
-  if (block.is_map()) *rules = block.Find("schema.change.rules");
   WarnOfIgnored(values[0], problems);
-  return FillPipelineOptions(values[0], problems);
+  definition->options = FillPipelineOptions(values[0], problems);
+  definition->option_values = std::move(values[0]);
+  const YamlNode::Entry* rules = block.is_map() ? block.Find("schema.change.rules") : nullptr;
+  if (rules != nullptr) definition->rules = ParseRules(*rules, problems);
 }
 
 }  // namespace
@@ -145,12 +146,10 @@ std::optional<PipelineDefinition> ParsePipeline(std::string_view text, std::stri
   if (const YamlNode::Entry* transform = root.Find("transform")) {
     definition.transforms = ParseTransforms(*transform, problems);
   }
-  const YamlNode::Entry* rules = nullptr;
-  definition.options = ParsePipelineBlock(root, &rules, problems);
+  ParsePipelineBlock(root, &definition, problems);
   if (definition.options.name.empty()) {
     definition.options.name = std::filesystem::path(file).stem().string();
   }
-  if (rules != nullptr) definition.rules = ParseRules(*rules, problems);
   CheckDefinition(definition, problems);
   if (problems->has_errors()) return std::nullopt;
   return definition;

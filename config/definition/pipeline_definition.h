@@ -22,6 +22,7 @@ struct SourceDefinition {
   std::string name;  // unique among the sources; default: the type
   std::string type;  // as the catalog spells it, aliases resolved
   OptionValues options;
+  OptionValues shared;  // what every source has
   bool can_run = true;  // false: this build has only its options
   Location at;
 };
@@ -33,6 +34,7 @@ struct SinkDefinition {
       name;  // unique among the sinks, part of their identity in the state; default: the type
   std::string type;
   OptionValues options;
+  OptionValues shared;  // what every sink has
   const CapabilityMatrix* matrix = nullptr;
   std::set<EventKind> accepted;  // after include and exclude lists
   bool has_include_list = false;
@@ -84,6 +86,7 @@ struct PipelineDefinition {
   std::vector<TransformDefinition> transforms;
   std::vector<RuleDefinition> rules;
   PipelineOptions options;
+  OptionValues option_values;  // of the `pipeline` block, as `options` was filled from them
 
   const SinkDefinition* FindSink(std::string_view name) const;  // null: none of that name
 };
@@ -102,6 +105,10 @@ Result<PipelineDefinition> LoadPipeline(const std::string& file, const Component
 
 // The text of a file. Errors: kNotFound, kPermission.
 Result<std::string> ReadPipelineFile(const std::string& file);
+
+// The pipeline as YAML with its defaults behind "#", for people: secrets are '***', references stay
+// as they were written.
+std::string PrintPipeline(const PipelineDefinition& definition);
 
 // Everything that the policy needs to know for one sink of the pipeline.
 SinkPolicy MakeSinkPolicy(const PipelineDefinition& definition, const SinkDefinition& sink);

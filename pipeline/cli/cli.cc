@@ -11,8 +11,15 @@ int RunCommandLine(int argc, char** argv) {
                "driftless");
   app.require_subcommand(1);
   int exit_code = 0;
-  for (const auto add :
-       {AddDdlCommand, AddMatrixCommand, AddOptionsCommand, AddValidateCommand}) {
+  // One command a line.
+  constexpr decltype(&AddDdlCommand) kCommands[] = {
+      AddDdlCommand,
+      AddDiffCommand,
+      AddMatrixCommand,
+      AddOptionsCommand,
+      AddValidateCommand,
+  };
+  for (const auto add : kCommands) {
     add(&app, &exit_code);
   }
   try {

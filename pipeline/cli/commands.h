@@ -8,6 +8,7 @@ class App;
 namespace driftless {
 
 void AddDdlCommand(CLI::App* app, int* exit_code);
+void AddDiffCommand(CLI::App* app, int* exit_code);
 void AddMatrixCommand(CLI::App* app, int* exit_code);
 void AddOptionsCommand(CLI::App* app, int* exit_code);
 void AddValidateCommand(CLI::App* app, int* exit_code);

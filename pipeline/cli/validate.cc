@@ -17,6 +17,7 @@ struct ValidateFlags {
   std::vector<std::string> files;
   bool without_secrets = false;
   bool strict = false;
+  bool show = false;
 };
 
 std::string Count(size_t number, std::string_view what) {
@@ -61,6 +62,7 @@ bool ValidateFile(const std::string& file, const ValidateFlags& flags) {
                Count(warnings, "warning"));
     return false;
   }
+  if (flags.show) fmt::print("{}", PrintPipeline(*definition));
   fmt::print("{}: ok, {}; {}\n", file, Count(warnings, "warning"), Describe(*definition));
   return warnings == 0 || !flags.strict;
 }
@@ -80,6 +82,7 @@ void AddValidateCommand(CLI::App* app, int* exit_code) {
   command->add_option("pipeline", flags->files, "Pipeline files")->required();
   command->add_flag("--without-secrets", flags->without_secrets,
                     "Accept references to variables and files that are not there");
+  command->add_flag("--show", flags->show, "Print what holds, defaults included, without secrets");
   command->add_flag("--strict", flags->strict, "Fail on warnings too");
   command->callback([flags, exit_code] { *exit_code = Validate(*flags); });
 }

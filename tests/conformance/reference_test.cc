@@ -48,8 +48,8 @@ TEST(Reference, EveryOptionOfEveryBlockIsDocumentedOnceAndHasAGoodDefault) {
       }
       EXPECT_FALSE(option.doc.empty()) << name << " has no text";
       EXPECT_EQ(option.type == OptionType::kEnum, !option.values.empty()) << name;
-      const bool needs_note = option.flink_cdc == FlinkCdc::kIgnored ||
-                              option.flink_cdc == FlinkCdc::kRenamed;
+      const bool needs_note =
+          option.flink_cdc == FlinkCdc::kIgnored || option.flink_cdc == FlinkCdc::kRenamed;
       EXPECT_TRUE(!needs_note || !option.flink_cdc_note.empty()) << name << " has no reason";
       if (option.default_value.empty()) continue;
       EXPECT_FALSE(option.required) << name << " is required and has a default";
