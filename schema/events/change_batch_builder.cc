@@ -103,7 +103,8 @@ void ColumnBuilder::AppendEmpty(int bitmap_null, int bitmap_absent) {
 }
 
 void ColumnBuilder::Truncate(int64_t length) {
-  if (length >= length_) return;
+  if (length > length_) return;
+  // At the same length there may still be children of a value that was never closed.
   const auto clear_bits = [&](std::vector<uint8_t>* bitmap) {
     const size_t bytes = BitmapBytes(length);
     if (bitmap->size() > bytes) bitmap->resize(bytes);
