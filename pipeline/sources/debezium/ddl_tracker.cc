@@ -1,0 +1,480 @@
+#include "pipeline/sources/debezium/ddl_tracker.h"
+
+#include <algorithm>
+
+#include "pipeline/sources/debezium/row_schema.h"
+#include "schema/base/letter_case.h"
+#include "schema/ddl/mysql/catalog.h"
+
+namespace driftless::debezium {
+namespace {
+
+Error Malformed(std::string what) {
+  return MakeError(ErrorKind::kInvalidInput, "the schema-change record " + std::move(what));
+}
+
+std::string Quoted(std::string_view name) {
+  std::string text = "`";
+  for (char c : name) {
+    text += c;
+    if (c == '`') text += c;
+  }
+  return text + "`";
+}
+
+// The JSON string at the cursor; null gives an empty text.
+Result<std::string> Text(JsonCursor* cursor) {
+  std::string result;
+  if (!cursor->IsNull()) {
+    std::string scratch;
+    std::string_view text;
+    if (!ReadJsonString(cursor->Token(), &scratch, &text)) {
+      return Malformed("has no string where one was expected");
+    }
+    result = text;
+  }
+  cursor->Advance();
+  return result;
+}
+
+Result<std::vector<std::string>> Texts(JsonCursor* cursor) {
+  std::vector<std::string> texts;
+  if (cursor->IsNull()) {
+    cursor->Advance();
+    return texts;
+  }
+  JsonArrayWalk walk(cursor);
+  while (walk.Next()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(std::string text, Text(cursor));
+    texts.push_back(std::move(text));
+  }
+  if (walk.failed()) return Malformed("has a malformed list");
+  return texts;
+}
+
+// `"shop"."orders"` or `"db"."schema"."t"`; quotes inside a name are doubled.
+TablePath ParseTableId(std::string_view id) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < id.size();) {
+    std::string part;
+    if (id[at] == '"') {
+      for (++at; at < id.size(); ++at) {
+        if (id[at] == '"') {
+          if (at + 1 < id.size() && id[at + 1] == '"') {
+            ++at;
+          } else {
+            break;
+          }
+        }
+        part += id[at];
+      }
+      ++at;
+    } else {
+      const size_t dot = std::min(id.find('.', at), id.size());
+      part = id.substr(at, dot - at);
+      at = dot;
+    }
+    parts.push_back(std::move(part));
+    if (at < id.size() && id[at] == '.') ++at;
+  }
+  TablePath path;
+  if (!parts.empty()) path.table = parts.back();
+  if (parts.size() > 1) path.database = parts[parts.size() - 2];
+  return path;
+}
+
+// One column of a table change, as the record describes it.
+struct ColumnText {
+  std::string name, type, charset, comment;
+  std::string length, scale;
+  bool optional = true;
+  std::vector<std::string> members;  // quoted
+
+  // `name` DECIMAL(18,4) UNSIGNED NOT NULL
+  std::string Definition() const {
+    const size_t word = std::min(type.find(' '), type.size());
+    std::string text = Quoted(name) + " " + type.substr(0, word);
+    if (!members.empty()) {
+      for (size_t i = 0; i < members.size(); ++i) text += (i == 0 ? "(" : ",") + members[i];
+      text += ")";
+    } else if (!length.empty()) {
+      text += "(" + length + (scale.empty() ? "" : "," + scale) + ")";
+    }
+    text += type.substr(word);
+    if (!charset.empty()) text += " CHARACTER SET " + charset;
+    return text + (optional ? " NULL" : " NOT NULL");
+  }
+};
+
+Result<ColumnText> ReadColumn(JsonCursor* cursor) {
+  ColumnText column;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "name") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.name, Text(cursor));
+    } else if (key == "typeName") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.type, Text(cursor));
+    } else if (key == "charsetName") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.charset, Text(cursor));
+    } else if (key == "enumValues") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.members, Texts(cursor));
+    } else if ((key == "length" || key == "scale") && !cursor->IsNull()) {
+      (key == "length" ? column.length : column.scale) = cursor->Token();
+      cursor->Advance();
+    } else if (key == "optional") {
+      column.optional = cursor->Token() != "false";
+      cursor->Advance();
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed column");
+  return column;
+}
+
+// "table": {"columns": [...], "primaryKeyColumnNames": [...]}
+Result<void> ReadTable(JsonCursor* cursor, SchemaChangeRecord::TableChange* change) {
+  if (cursor->IsNull()) {
+    cursor->Advance();
+    return {};
+  }
+  std::string definitions;
+  std::vector<std::string> key_names;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "columns") {
+      JsonArrayWalk columns(cursor);
+      while (columns.Next()) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const ColumnText column, ReadColumn(cursor));
+        change->columns.push_back(column.name);
+        definitions += (definitions.empty() ? "" : ", ") + column.Definition();
+      }
+      if (columns.failed()) return Malformed("has malformed columns");
+    } else if (key == "primaryKeyColumnNames") {
+      DRIFTLESS_ASSIGN_OR_RETURN(key_names, Texts(cursor));
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed table");
+  for (size_t i = 0; i < key_names.size(); ++i) {
+    definitions += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(key_names[i]);
+  }
+  if (!key_names.empty()) definitions += ")";
+  change->create = definitions;
+  return {};
+}
+
+Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
+  SchemaChangeRecord::TableChange change;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "type") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.type, Text(cursor));
+    } else if (key == "id") {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string id, Text(cursor));
+      change.table = ParseTableId(id);
+    } else if (key == "table") {
+      DRIFTLESS_TRY(ReadTable(cursor, &change));
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has malformed tableChanges");
+  change.create = "CREATE TABLE " + Quoted(change.table.database) + "." +
+                  Quoted(change.table.table) + " (" + change.create + ")";
+  return change;
+}
+
+bool StartsWithWord(std::string_view sql, std::string_view word) {
+  while (!sql.empty() && static_cast<unsigned char>(sql.front()) <= ' ') sql.remove_prefix(1);
+  return sql.size() > word.size() && EqualsIgnoringCase(sql.substr(0, word.size()), word);
+}
+
+std::string Shortened(const std::string& sql) {
+  constexpr size_t kMax = 400;
+  return sql.size() <= kMax ? sql : sql.substr(0, kMax) + "...";
+}
+
+StatementChange Inferred(const TablePath& table, std::vector<SchemaChange> parts) {
+  StatementChange statement;
+  statement.table = table;
+  statement.inferred = true;
+  statement.parts = std::move(parts);
+  return statement;
+}
+
+}  // namespace
+
+Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
+  SchemaChangeRecord change;
+  JsonCursor cursor = record.payload;
+  JsonObjectWalk walk(&cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "ddl") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
+    } else if (key == "databaseName") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.database, Text(&cursor));
+    } else if (key == "tableChanges" && cursor.Peek() == '[') {
+      JsonArrayWalk tables(&cursor);
+      while (tables.Next()) {
+        DRIFTLESS_ASSIGN_OR_RETURN(auto table, ReadTableChange(&cursor));
+        change.tables.push_back(std::move(table));
+      }
+      if (tables.failed()) return Malformed("has malformed tableChanges");
+    } else if (!cursor.Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("is malformed");
+  return change;
+}
+
+struct DdlTracker::Dialect {
+  explicit Dialect(mysql::ServerSettings with) : settings(std::move(with)), catalog(settings) {}
+  mysql::ServerSettings settings;
+  mysql::DdlCatalog catalog;
+};
+
+DdlTracker::DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean, IsCaptured is_captured)
+    : on_unparsed_(on_unparsed),
+      tinyint1_is_boolean_(tinyint1_is_boolean),
+      is_captured_(std::move(is_captured)) {}
+
+DdlTracker::~DdlTracker() = default;
+
+void DdlTracker::Restore(const std::vector<SchemaVersion>& at,
+                         const std::vector<SchemaVersion>& all) {
+  restored_ = at;
+  for (const SchemaVersion& version : all) {
+    if (version.schema != nullptr) {
+      next_incarnation_ = std::max(next_incarnation_, version.schema->incarnation + 1);
+    }
+  }
+}
+
+DdlTracker::Dialect* DdlTracker::DialectOf(const Record& record) {
+  if (dialect_ != nullptr) return dialect_.get();
+  mysql::ServerSettings settings;
+  if (record.connector == "mariadb") settings.dialect = mysql::Dialect::kMariaDb;
+  settings.tinyint1_is_boolean = tinyint1_is_boolean_;
+  dialect_ = std::make_unique<Dialect>(std::move(settings));
+  for (const SchemaVersion& version : restored_) {
+    if (version.schema != nullptr) dialect_->catalog.Load(version.schema);
+  }
+  restored_.clear();
+  dialect_->catalog.SetNextIncarnation(next_incarnation_);
+  return dialect_.get();
+}
+
+uint64_t DdlTracker::NextIncarnation() {
+  if (dialect_ == nullptr) return next_incarnation_++;
+  const uint64_t next = dialect_->catalog.next_incarnation();
+  dialect_->catalog.SetNextIncarnation(next + 1);
+  return next;
+}
+
+void DdlTracker::Load(const TableSchemaPtr& schema) {
+  if (dialect_ != nullptr) {
+    dialect_->catalog.Load(schema);
+    return;
+  }
+  // No statement has come yet; should one come, the catalog takes this up.
+  const auto found = std::find_if(restored_.begin(), restored_.end(), [&](const auto& version) {
+    return version.table == schema->path;
+  });
+  if (found != restored_.end()) {
+    found->schema = schema;
+  } else {
+    restored_.push_back({.table = schema->path, .schema = schema});
+  }
+}
+
+TableSchemaPtr DdlTracker::Find(const TablePath& path) const {
+  return dialect_ == nullptr ? nullptr : dialect_->catalog.Find(path);
+}
+
+namespace {
+
+// What the table is after the effect: its last change's schema, null where it is gone.
+TableSchemaPtr After(const mysql::DdlCatalog& catalog, const mysql::StatementEffect& effect,
+                     const TablePath& path) {
+  for (size_t i = effect.changes.size(); i-- > 0;) {
+    const StatementChange& change = effect.changes[i];
+    const TableSchemaPtr after = change.after();
+    if (after != nullptr && after->path == path) return after;
+    if (change.table == path) return nullptr;  // dropped or renamed away
+  }
+  return catalog.Find(path);
+}
+
+// Compares with the record's own picture of the tables; empty where nothing differs.
+std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementEffect& effect,
+                       const SchemaChangeRecord& change) {
+  for (const auto& table : change.tables) {
+    const TableSchemaPtr after = After(catalog, effect, table.table);
+    const std::string name = table.table.ToString();
+    if (table.type == "DROP") {
+      if (after != nullptr) return name + " is gone in the record but not by the statement";
+      continue;
+    }
+    if (after == nullptr) return name + " is in the record but not there by the statement";
+    if (after->columns.size() != table.columns.size()) {
+      return name + " has " + std::to_string(table.columns.size()) + " columns in the record and " +
+             std::to_string(after->columns.size()) + " by the statement";
+    }
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      if (!EqualsIgnoringCase(after->columns[i].name, table.columns[i])) {
+        return "column " + std::to_string(i + 1) + " of " + name + " is " + table.columns[i] +
+               " in the record and " + after->columns[i].name + " by the statement";
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<DdlOutcome> DdlTracker::Apply(const Record& record, const SchemaChangeRecord& change) {
+  Dialect* dialect = DialectOf(record);
+  if (record.snapshot) return ApplySnapshot(dialect, change);
+  mysql::StatementContext context;
+  context.default_database = change.database;
+  auto preview = dialect->catalog.Preview(change.ddl, context);
+  if (!preview) return NotUnderstood(dialect, change, preview.error());
+  const std::string difference = Difference(dialect->catalog, *preview, change);
+  if (!difference.empty()) {
+    return NotUnderstood(
+        dialect, change,
+        MakeError(ErrorKind::kUnsupported,
+                  "the statement and the record's tableChanges disagree: " + difference));
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(mysql::StatementEffect effect,
+                             dialect->catalog.Apply(change.ddl, context));
+  DdlOutcome outcome;
+  outcome.changes = std::move(effect.changes);
+  for (const auto& rows : effect.rows_without_events) {
+    if (is_captured_(rows.table)) {
+      outcome.warnings.push_back(rows.table.ToString() + ": " + rows.what +
+                                 " changed rows without row events");
+    }
+  }
+  return outcome;
+}
+
+// A snapshot drops and creates every table; only the creation means anything here, and where the
+// table is known already (a second snapshot), only what differs.
+Result<DdlOutcome> DdlTracker::ApplySnapshot(Dialect* dialect, const SchemaChangeRecord& change) {
+  DdlOutcome outcome;
+  if (StartsWithWord(change.ddl, "DROP") || StartsWithWord(change.ddl, "TRUNCATE")) return outcome;
+  mysql::StatementContext context;
+  context.default_database = change.database;
+  const bool creates = std::any_of(change.tables.begin(), change.tables.end(), [](const auto& t) {
+    return t.type == "CREATE";
+  });
+  const bool known = creates && dialect->catalog.Find(change.tables.front().table) != nullptr;
+  if (!known) {
+    auto effect = dialect->catalog.Apply(change.ddl, context);
+    if (effect) {
+      outcome.changes = std::move(effect->changes);
+    } else if (creates) {
+      return NotUnderstood(dialect, change, effect.error());
+    }  // else about databases or sessions: CREATE DATABASE of one that is known
+  } else {
+    mysql::DdlCatalog scratch(dialect->settings);
+    auto effect = scratch.Apply(change.ddl, context);
+    if (!effect) return NotUnderstood(dialect, change, effect.error());
+    const TablePath& path = change.tables.front().table;
+    const TableSchemaPtr created = scratch.Find(path);
+    const TableSchemaPtr before = dialect->catalog.Find(path);
+    if (created == nullptr) return outcome;
+    auto parts = DifferenceByName(before, ShapeOfTable(*created), Missing::kDropped);
+    if (!parts.empty()) {
+      dialect->catalog.Load(parts.back().after);
+      outcome.changes.push_back(Inferred(path, std::move(parts)));
+    }
+  }
+  for (StatementChange& statement : outcome.changes) statement.from_snapshot = true;
+  return outcome;
+}
+
+Result<DdlOutcome> DdlTracker::NotUnderstood(Dialect* dialect, const SchemaChangeRecord& change,
+                                             const Error& cause) {
+  mysql::StatementContext context;
+  context.default_database = change.database;
+  std::vector<TablePath> concerned;
+  for (const auto& table : change.tables) concerned.push_back(table.table);
+  for (TablePath& table : dialect->catalog.TablesNamedIn(change.ddl, context)) {
+    concerned.push_back(std::move(table));
+  }
+  std::erase_if(concerned, [&](const TablePath& table) { return !is_captured_(table); });
+  if (concerned.empty()) {
+    DdlOutcome outcome;
+    outcome.warnings.push_back("a statement that concerns no captured table was not understood: " +
+                               cause.message());
+    return outcome;
+  }
+  // The stream began behind the table's CREATE: the record's own picture is all there is, and it is
+  // whole. Nothing was known that could be lost.
+  const bool whole = std::any_of(change.tables.begin(), change.tables.end(), [](const auto& t) {
+    return !t.columns.empty();
+  });
+  const bool unknown_table =
+      cause.kind() == ErrorKind::kNotFound && whole &&
+      std::all_of(change.tables.begin(), change.tables.end(), [&](const auto& t) {
+        return dialect->catalog.Find(t.table) == nullptr;
+      });
+  if (unknown_table || on_unparsed_ == OnUnparsedDdl::kIgnore) {
+    DRIFTLESS_ASSIGN_OR_RETURN(DdlOutcome outcome, AdoptTables(dialect, change));
+    outcome.warnings.push_back("a statement was not understood (" + cause.message() +
+                               "); the tables follow the record's own tableChanges");
+    return outcome;
+  }
+  std::string names;
+  for (const TablePath& table : concerned) {
+    if (names.find(table.ToString()) != std::string::npos) continue;
+    names += (names.empty() ? "" : ", ") + table.ToString();
+  }
+  Error error(cause.kind(), "a statement on " + names + " is not understood for certain: " +
+                                cause.message() + "; the statement: " + Shortened(change.ddl));
+  if (cause.line() > 0) error = std::move(error).At(cause.line(), cause.column());
+  return std::move(error).Hint(
+      "Rows behind it are not decoded with a schema that is not certain. Set on-unparsed-ddl: "
+      "ignore to go on with the columns that the record's tableChanges give, or leave the table "
+      "out of `tables`.");
+}
+
+Result<DdlOutcome> DdlTracker::AdoptTables(Dialect* dialect, const SchemaChangeRecord& change) {
+  DdlOutcome outcome;
+  for (const auto& table : change.tables) {
+    const TableSchemaPtr before = dialect->catalog.Find(table.table);
+    if (table.type == "DROP" || table.columns.empty()) {
+      if (before == nullptr) continue;
+      dialect->catalog.Forget(table.table);
+      outcome.changes.push_back(Inferred(table.table, {{0, DropTable{}, before, nullptr}}));
+      continue;
+    }
+    mysql::DdlCatalog scratch(dialect->settings);
+    DRIFTLESS_TRY(scratch.Apply(table.create, mysql::StatementContext{}));
+    const TableSchemaPtr created = scratch.Find(table.table);
+    if (created == nullptr) return Malformed("describes a table that cannot be created");
+    std::vector<SchemaChange> parts;
+    if (before == nullptr) {
+      auto schema = std::make_shared<TableSchema>(*created);
+      schema->incarnation = NextIncarnation();
+      parts.push_back({0, CreateTable{}, nullptr, std::move(schema)});
+    } else {
+      parts = DifferenceByName(before, ShapeOfTable(*created), Missing::kDropped);
+    }
+    if (parts.empty()) continue;
+    dialect->catalog.Load(parts.back().after);
+    outcome.changes.push_back(Inferred(table.table, std::move(parts)));
+  }
+  return outcome;
+}
+
+}  // namespace driftless::debezium

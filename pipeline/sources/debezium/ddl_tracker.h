@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema/base/result.h"
+#include "schema/events/schema_change.h"
+#include "schema/history/history.h"
+#include "sinks/formats/debezium_json/decode.h"
+
+namespace driftless::mysql {
+class DdlCatalog;
+}
+
+namespace driftless::debezium {
+
+// What happens when a statement on a captured table cannot be understood for certain (policy, 5.7).
+enum class OnUnparsedDdl : uint8_t { kPark, kFail, kIgnore };
+
+// A schema-change record of Debezium: its statement, and the whole tables that it says are there
+// afterwards. tableChanges has no list of what changed, no old name of a renamed table, and is empty
+// for indexes, for CREATE TABLE IF NOT EXISTS of a table that is there and for the middle steps of a
+// multi-table rename.
+struct SchemaChangeRecord {
+  struct TableChange {
+    std::string type;  // CREATE, ALTER, DROP
+    TablePath table;
+    std::vector<std::string> columns;  // in order; empty for DROP
+    // The table as a CREATE TABLE statement, from the record's own column descriptions.
+    std::string create;
+  };
+  std::string ddl;
+  std::string database;  // databaseName: the statement's default database
+  std::vector<TableChange> tables;
+};
+// Errors: kInvalidInput.
+Result<SchemaChangeRecord> ParseSchemaChange(const Record& record);
+
+// What a schema-change record means for the tracked tables.
+struct DdlOutcome {
+  std::vector<StatementChange> changes;  // in order; points and texts are not filled in
+  std::vector<std::string> warnings;     // rows that change without events, differences
+};
+
+// The schemas of a MySQL or MariaDB stream, kept up by its DDL records: the statement's text is
+// understood by schema/ddl, and Debezium's own picture of the tables is the check. One thread.
+class DdlTracker {
+ public:
+  using IsCaptured = std::function<bool(const TablePath&)>;
+  DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean, IsCaptured is_captured);
+  ~DdlTracker();
+
+  // Takes up the versions in force at a restart; `all` are all versions up to there, which number
+  // the incarnations.
+  void Restore(const std::vector<SchemaVersion>& at, const std::vector<SchemaVersion>& all);
+
+  // Errors: kUnsupported or kParse for a statement that is not understood for certain and concerns a
+  // captured table; it names the statement and says what to do. Then nothing is applied.
+  Result<DdlOutcome> Apply(const Record& record, const SchemaChangeRecord& change);
+
+  // The number for a table that is created without a statement.
+  uint64_t NextIncarnation();
+  // Puts a schema in as it is: one learnt from rows, or the history's.
+  void Load(const TableSchemaPtr& schema);
+  TableSchemaPtr Find(const TablePath& path) const;
+
+ private:
+  struct Dialect;
+  Dialect* DialectOf(const Record& record);
+  Result<DdlOutcome> ApplySnapshot(Dialect* dialect, const SchemaChangeRecord& change);
+  Result<DdlOutcome> NotUnderstood(Dialect* dialect, const SchemaChangeRecord& change,
+                                   const Error& cause);
+  Result<DdlOutcome> AdoptTables(Dialect* dialect, const SchemaChangeRecord& change);
+  // Compares with the record's own picture; the text says what differs, empty: nothing.
+  std::string Difference(const Dialect& dialect, const SchemaChangeRecord& change) const;
+
+  const OnUnparsedDdl on_unparsed_;
+  const bool tinyint1_is_boolean_;
+  const IsCaptured is_captured_;
+  std::unique_ptr<Dialect> dialect_;
+  std::vector<SchemaVersion> restored_;
+  uint64_t next_incarnation_ = 1;
+};
+
+}  // namespace driftless::debezium

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "config/definition/selector.h"
+#include "pipeline/sources/debezium/ddl_tracker.h"
+#include "pipeline/sources/debezium/row_schema.h"
+#include "pipeline/sources/open_batches.h"
+#include "pipeline/sources/source.h"
+#include "sinks/formats/debezium_json/decode.h"
+
+namespace driftless::debezium {
+
+enum class OnBadRecord : uint8_t { kFail, kDeadLetter };
+
+struct StreamOptions {
+  Format format;
+  OnBadRecord on_bad_record = OnBadRecord::kFail;
+  OnUnparsedDdl on_unparsed_ddl = OnUnparsedDdl::kPark;
+  bool tinyint1_is_boolean = false;
+  std::optional<TableSelector> tables;  // none: every table of the stream
+};
+
+// What was read and what became of it.
+struct StreamCounters {
+  int64_t records = 0;
+  int64_t changes = 0;
+  int64_t schema_changes = 0;   // statements sent on
+  int64_t filtered = 0;         // changes of tables that are not captured
+  int64_t tombstones = 0;
+  int64_t transactions = 0;     // BEGIN and END records
+  int64_t heartbeats = 0;
+  int64_t messages = 0;         // logical messages
+  int64_t ignored_ddl = 0;      // statements that concern no captured table or nothing we track
+  int64_t dead_letters = 0;
+};
+
+// One ordered stream of Debezium JSON records, whatever brings them: decodes rows into batches,
+// follows the tables' schemas and sends both on in order. The rules stand in this folder's README.
+// One thread.
+class DebeziumStream {
+ public:
+  DebeziumStream(StreamOptions options, const SourceContext& context, StreamId stream,
+                 SourceOutput* output);
+  ~DebeziumStream();
+
+  // Takes up the schemas in force at `from`. Errors: those of the history.
+  Result<void> Restore(const CutPosition& from);
+
+  // One record. `origin` and the point's offset name it for people: "orders.jsonl:17". kJsonPadding
+  // readable bytes must follow the line. False: the pipeline stops. Errors end the stream; the
+  // record that caused one has had no effect.
+  Result<bool> Line(std::string_view line, const Point& point, const std::string& origin);
+  // Sends everything that waits. False: the pipeline stops.
+  bool Flush() { return batches_.SealAll(); }
+  bool idle() const { return batches_.empty(); }
+
+  const StreamCounters& counters() const { return counters_; }
+  int64_t last_event_time_ms() const { return last_event_time_ms_; }
+  int64_t clamped_values() const { return rows_.clamped(); }
+
+ private:
+  struct Table;
+  // Where the present record stands.
+  struct Place {
+    Point point;
+    const std::string* origin = nullptr;
+    std::string_view line;
+    std::string Text() const;
+  };
+
+  Result<bool> Bad(const Place& place, Error error);
+  Result<bool> Dispatch(const Record& record, const Place& place);
+  Result<bool> Change(const Record& record, const Place& place);
+  Result<bool> Truncate(const Record& record, const Place& place);
+  Result<bool> SchemaChanged(const Record& record, const Place& place);
+
+  Table* FindTable(const Record& record);
+  bool IsCaptured(const TablePath& path) const;
+  enum class Step : uint8_t { kGoOn, kPutAside, kStop };
+  // Brings the table's schema up to what the record shows, before any of its rows is decoded.
+  Result<Step> FollowSchema(Table* table, const Record& record, const Place& place);
+  Result<Step> FollowEmbedded(Table* table, const Record& record, const Place& place);
+  Result<Step> PutAside(const Place& place, const Error& error);
+  // After a row did not fit: learns from the row where no schema is given. False: nothing to learn.
+  Result<bool> LearnFromRow(Table* table, const Record& record, const Place& place, bool* learnt);
+  Result<bool> SendInferred(Table* table, const RowShape& shape, Missing missing,
+                            const Record& record, const Place& place, bool* changed);
+  Result<bool> SendStatement(const StatementChangePtr& change, const Place& place);
+  // Writes the versions that statements made to the history, which has the last word on identities.
+  Result<void> Remember(const TablePath& path, TableSchemaPtr* schema, const Record& record,
+                        const Place& place, std::string_view statement);
+  Result<bool> Adopt(const TablePath& path, TableSchemaPtr schema);
+  bool DecodeRow(Table* table, const Record& record, ChangeBatchBuilder* builder,
+                 const Place& place);
+  Error RowError(const Table& table) const;
+
+  const StreamOptions options_;
+  const SourceContext context_;
+  const StreamId stream_;
+  SourceOutput* const output_;
+  RecordReader reader_;
+  RowDecoder rows_;
+  OpenBatches batches_;
+  DdlTracker ddl_;
+  std::unordered_map<std::string, std::unique_ptr<Table>> tables_;  // by database, '\0', table
+  Table* last_table_ = nullptr;
+  std::string lookup_;
+  StreamCounters counters_;
+  int64_t last_event_time_ms_ = 0;
+};
+
+}  // namespace driftless::debezium
