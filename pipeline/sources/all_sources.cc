@@ -8,6 +8,12 @@ namespace driftless {
 std::span<const SourceComponent> AllSources() {
   // An explicit list: a new source is one folder and one line here.
   static const auto* const kSources = new std::vector<SourceComponent>{
+      {.type = "file",
+       .aliases = {"files"},
+       .summary = "Files of Debezium JSON records, one a line: plain, gzip or zstd, whole or followed",
+       .options = FileSourceOptionSpecs(),
+       .make_source = MakeFileSource,
+       .check = CheckFileSource},
       {.type = "mysql",
        .summary = "MySQL and MariaDB: snapshot and binary log",
        .options = MySqlSourceOptions(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "config/options/option.h"
@@ -8,11 +9,18 @@
 // What the source folders give to the one list of sources (all_sources.cc).
 namespace driftless {
 
+class Source;
+
 // pipeline/sources/<source>/options.cc
+std::span<const OptionSpec> FileSourceOptionSpecs();
 std::span<const OptionSpec> MySqlSourceOptions();
 std::span<const OptionSpec> PostgresSourceOptions();
 std::span<const OptionSpec> KafkaSourceOptions();
 
+// pipeline/sources/file/file_source.cc
+Result<std::unique_ptr<Source>> MakeFileSource(const OptionValues& values);
+
+void CheckFileSource(const OptionValues& values, Problems* problems);
 void CheckMySqlSource(const OptionValues& values, Problems* problems);
 void CheckPostgresSource(const OptionValues& values, Problems* problems);
 void CheckKafkaSource(const OptionValues& values, Problems* problems);

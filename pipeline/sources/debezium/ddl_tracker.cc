@@ -234,6 +234,21 @@ Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
   return change;
 }
 
+namespace {
+
+// Debezium cuts the end of a conditional comment that ends a statement, as of
+// "... /*!50500 PARTITION BY ... */". Gives the end back where the text does not parse without it.
+std::string Repaired(const std::string& ddl, const mysql::DdlCatalog& catalog,
+                     const mysql::StatementContext& context) {
+  const size_t open = ddl.rfind("/*!");
+  if (open == std::string::npos || ddl.find("*/", open) != std::string::npos) return ddl;
+  const auto as_it_is = catalog.Preview(ddl, context);
+  if (as_it_is || as_it_is.error().kind() != ErrorKind::kParse) return ddl;
+  return ddl + " */";
+}
+
+}  // namespace
+
 struct DdlTracker::Dialect {
   explicit Dialect(mysql::ServerSettings with) : settings(std::move(with)), catalog(settings) {}
   mysql::ServerSettings settings;
@@ -339,11 +354,12 @@ std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementE
 
 }  // namespace
 
-Result<DdlOutcome> DdlTracker::Apply(const Record& record, const SchemaChangeRecord& change) {
+Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord change) {
   Dialect* dialect = DialectOf(record);
-  if (record.snapshot) return ApplySnapshot(dialect, change);
   mysql::StatementContext context;
   context.default_database = change.database;
+  change.ddl = Repaired(change.ddl, dialect->catalog, context);
+  if (record.snapshot) return ApplySnapshot(dialect, change);
   auto preview = dialect->catalog.Preview(change.ddl, context);
   if (!preview) return NotUnderstood(dialect, change, preview.error());
   const std::string difference = Difference(dialect->catalog, *preview, change);

@@ -60,7 +60,7 @@ class DdlTracker {
 
   // Errors: kUnsupported or kParse for a statement that is not understood for certain and concerns a
   // captured table; it names the statement and says what to do. Then nothing is applied.
-  Result<DdlOutcome> Apply(const Record& record, const SchemaChangeRecord& change);
+  Result<DdlOutcome> Apply(const Record& record, SchemaChangeRecord change);
 
   // The number for a table that is created without a statement.
   uint64_t NextIncarnation();
@@ -75,8 +75,6 @@ class DdlTracker {
   Result<DdlOutcome> NotUnderstood(Dialect* dialect, const SchemaChangeRecord& change,
                                    const Error& cause);
   Result<DdlOutcome> AdoptTables(Dialect* dialect, const SchemaChangeRecord& change);
-  // Compares with the record's own picture; the text says what differs, empty: nothing.
-  std::string Difference(const Dialect& dialect, const SchemaChangeRecord& change) const;
 
   const OnUnparsedDdl on_unparsed_;
   const bool tinyint1_is_boolean_;

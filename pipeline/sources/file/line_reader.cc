@@ -32,6 +32,9 @@ Result<size_t> LineReader::Fill() {
   }
   DRIFTLESS_ASSIGN_OR_RETURN(
       const size_t got, stream_->Read(buffer_.data() + end_, buffer_.size() - kPadding - end_));
+  if (head_is_read_ && head_.size() < kHeadBytes) {
+    head_.append(buffer_.data() + end_, std::min(got, kHeadBytes - head_.size()));
+  }
   end_ += got;
   return got;
 }
@@ -64,7 +67,9 @@ std::string_view LineReader::TakePartial() {
   return line;
 }
 
-Result<void> LineReader::SkipTo(uint64_t offset) {
+Result<void> LineReader::SkipTo(uint64_t offset, std::string head) {
+  head_ = std::move(head);
+  head_is_read_ = false;
   begin_ = searched_ = end_ = 0;
   offset_ = offset;
   if (!stream_->is_packed()) return stream_->Seek(offset);

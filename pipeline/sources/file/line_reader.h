@@ -28,9 +28,14 @@ class LineReader {
 
   // Where the line behind the last one given begins, in bytes of the text.
   uint64_t offset() const { return offset_; }
-  // Goes to the place where a line begins. Packed streams read up to it.
-  Result<void> SkipTo(uint64_t offset);
+  // Goes to the place where a line begins. Packed streams read up to it. `head` is the beginning of
+  // the text, which is not read then.
+  Result<void> SkipTo(uint64_t offset, std::string head);
   ByteStream& stream() { return *stream_; }
+  // The first kHeadBytes of the text as far as they were read; where reading began later, what
+  // SkipTo was given.
+  static constexpr size_t kHeadBytes = 1024;
+  const std::string& head() const { return head_; }
 
  private:
   Result<size_t> Fill();
@@ -42,6 +47,8 @@ class LineReader {
   size_t searched_ = 0;  // no line end in [begin_, searched_)
   size_t end_ = 0;
   uint64_t offset_ = 0;
+  std::string head_;
+  bool head_is_read_ = true;  // Fill collects it
 };
 
 }  // namespace driftless
