@@ -327,6 +327,14 @@ TableSchemaPtr After(const mysql::DdlCatalog& catalog, const mysql::StatementEff
   return catalog.Find(path);
 }
 
+// Debezium keeps the quoting of names: `a``b` is a``b in its records.
+bool SameName(std::string_view name, std::string_view in_record) {
+  if (EqualsIgnoringCase(name, in_record)) return true;
+  std::string quoted;
+  for (const char c : name) quoted.append(c == '`' ? 2 : 1, c);
+  return EqualsIgnoringCase(quoted, in_record);
+}
+
 // Compares with the record's own picture of the tables; empty where nothing differs.
 std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementEffect& effect,
                        const SchemaChangeRecord& change) {
@@ -343,7 +351,7 @@ std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementE
              std::to_string(after->columns.size()) + " by the statement";
     }
     for (size_t i = 0; i < table.columns.size(); ++i) {
-      if (!EqualsIgnoringCase(after->columns[i].name, table.columns[i])) {
+      if (!SameName(after->columns[i].name, table.columns[i])) {
         return "column " + std::to_string(i + 1) + " of " + name + " is " + table.columns[i] +
                " in the record and " + after->columns[i].name + " by the statement";
       }

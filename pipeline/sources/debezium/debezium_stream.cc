@@ -198,8 +198,9 @@ bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBu
                ? rows_.DecodeKey(table->plan, record.before, builder)
                : rows_.Decode(table->plan, record.before, Image::kBefore, builder);
     } else if (context_.wants_before_images ||
-               (record.op == Op::kUpdate && !table->schema()->primary_key.empty() &&
-                !RowDecoder::SameKey(table->plan, record.before, record.after))) {
+               (record.op == Op::kUpdate &&
+                (table->schema()->primary_key.empty() ||  // the whole row is its key
+                 !RowDecoder::SameKey(table->plan, record.before, record.after)))) {
       ok = rows_.Decode(table->plan, record.before, Image::kBefore, builder);
     }
   }

@@ -49,6 +49,12 @@ bool ReadNumber(std::string_view token, int64_t* value) {
   return error == std::errc() && end == token.data() + token.size();
 }
 
+std::string QuotedInside(std::string_view name) {
+  std::string text;
+  for (const char c : name) text.append(c == '`' ? 2 : 1, c);
+  return text;
+}
+
 std::string_view TrimRight(std::string_view text) {
   while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
   return text;
@@ -420,6 +426,10 @@ RowPlan::RowPlan(const TableSchema& schema, const ConnectField* wire, const Form
     field.is_key = schema.IsKey(column.id);
     field.value = PlanValue(column, wire == nullptr ? nullptr : wire->Find(column.name), format);
     by_key_.emplace(field.key, static_cast<int>(fields_.size()));
+    if (column.name.find('`') != std::string::npos) {
+      // Debezium keeps the quoting of names in statements: `a``b` arrives as a``b.
+      by_key_.emplace(JsonKeyOf(QuotedInside(column.name)), static_cast<int>(fields_.size()));
+    }
     fields_.push_back(std::move(field));
   }
 }

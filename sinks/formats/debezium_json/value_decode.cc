@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -332,7 +333,14 @@ bool ValueDecoder::DecodeDecimal(const ValuePlan& plan, std::string_view token,
       const DecimalText read = ParseDecimal(token, plan.precision, plan.scale, &value);
       if (read == DecimalText::kInvalid) return Fail("a number was expected here");
       if (read == DecimalText::kOutOfRange) {
-        return Fail("the decimal does not fit the column's precision");
+        // The largest decimals round up to the double of the next power of ten.
+        double rounded = 0;
+        if (!ReadFloating(token, &rounded) ||
+            std::fabs(rounded) != std::pow(10.0, plan.precision - plan.scale)) {
+          return Fail("the decimal does not fit the column's precision");
+        }
+        ++clamped_;
+        value = rounded < 0 ? 1 - plan.limit : plan.limit - 1;
       }
     }
     if (value >= plan.limit || value <= -plan.limit) {
@@ -433,7 +441,21 @@ bool ValueDecoder::DecodeDecimalText(const ValuePlan& plan, JsonCursor* cursor,
   return true;
 }
 
-bool ValueDecoder::DecodeText(const ValuePlan&, JsonCursor* cursor, ColumnBuilder* column) {
+// The member of an ENUM that scratch_ means: as it is, or with its escaped commas.
+std::string_view ValueDecoder::MemberOf(const std::vector<std::string>& members) {
+  const auto is_member = [&](const std::string& text) {
+    return std::find(members.begin(), members.end(), text) != members.end();
+  };
+  if (is_member(scratch_)) return scratch_;
+  bytes_.clear();
+  for (size_t i = 0; i < scratch_.size(); ++i) {
+    if (scratch_[i] == '\\' && i + 1 < scratch_.size() && scratch_[i + 1] == ',') continue;
+    bytes_ += scratch_[i];
+  }
+  return is_member(bytes_) ? bytes_ : scratch_;
+}
+
+bool ValueDecoder::DecodeText(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column) {
   const char first = cursor->Peek();
   if (first == '"') {
     const std::string_view token = cursor->Token();
@@ -450,7 +472,8 @@ bool ValueDecoder::DecodeText(const ValuePlan&, JsonCursor* cursor, ColumnBuilde
       if (!AppendJsonUnescaped(inside, &scratch_)) {
         return Fail("the string has a malformed escape or half of a surrogate pair");
       }
-      column->AppendBytes(scratch_);
+      column->AppendBytes(plan.members.empty() ? std::string_view(scratch_)
+                                               : MemberOf(plan.members));
     }
     cursor->Advance();
     return true;

@@ -1,5 +1,6 @@
 #include "sinks/formats/debezium_json/value_plan.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "schema/base/letter_case.h"
@@ -73,17 +74,20 @@ void PlanDecimal(const LogicalType& type, const Column& column, const SourceType
   plan->scale = plan->wire_scale = type.scale();
   plan->limit = PowerOfTen(type.precision());
   plan->is_unsigned_long = column.source.is_unsigned && source.name == "bigint";
-  if (wire != nullptr) {
+  if (plan->is_unsigned_long) {
+    // bigint.unsigned.handling.mode=precise is base64 in every decimal.handling.mode.
+    plan->decimal_mode = DecimalMode::kPrecise;
+  } else if (wire != nullptr) {
     // The schema tells base64 (bytes) from digits (string) for certain.
     plan->decimal_mode =
         wire->type == ConnectType::kString ? DecimalMode::kString : DecimalMode::kPrecise;
-    if (wire->scale) plan->wire_scale = *wire->scale;
   }
+  if (wire != nullptr && wire->scale) plan->wire_scale = *wire->scale;
 }
 
 // Character columns: what their JSON values are depends on the source's type.
-void PlanCharacter(const SourceType& source, const ConnectField* wire, const Format& format,
-                   ValuePlan* plan) {
+void PlanCharacter(const SourceType& source, const std::vector<std::string>& members,
+                   const ConnectField* wire, const Format& format, ValuePlan* plan) {
   const bool is_decimal = source.name == "decimal" || source.name == "numeric" ||
                           source.name == "dec" || source.name == "fixed";
   if (is_decimal || HasSemantic(wire, "org.apache.kafka.connect.data.Decimal") ||
@@ -98,6 +102,11 @@ void PlanCharacter(const SourceType& source, const ConnectField* wire, const For
     }
   } else if (IsGeometryField(wire) || (wire == nullptr && IsGeometryName(source.name))) {
     plan->kind = ValueKind::kGeometryText;
+  } else if (source.name == "enum") {
+    const auto has_comma = [](const std::string& member) {
+      return member.find(',') != std::string::npos;
+    };
+    if (std::any_of(members.begin(), members.end(), has_comma)) plan->members = members;
   } else if (source.name == "time") {
     plan->kind = ValueKind::kTimeText;
     plan->precision = source.arguments.empty() ? 0 : source.arguments[0];
@@ -143,7 +152,9 @@ ValuePlan PlanType(const LogicalType& type, const Column& column, const ConnectF
     case TypeKind::kDecimal: PlanDecimal(type, column, source, wire, &plan); break;
     case TypeKind::kChar:
     case TypeKind::kVarChar:
-    case TypeKind::kVariant: PlanCharacter(source, wire, format, &plan); break;
+    case TypeKind::kVariant: 
+      PlanCharacter(source, column.source.enum_values, wire, format, &plan);
+      break;
     case TypeKind::kBinary:
     case TypeKind::kVarBinary: PlanBinary(type, source, wire, &plan); break;
     case TypeKind::kDate: plan.kind = ValueKind::kDate; break;

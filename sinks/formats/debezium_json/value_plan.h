@@ -70,6 +70,8 @@ struct ValuePlan {
   int32_t length = 0;         // kBits: bytes of the column
   __int128 limit = 0;         // kDecimal: 10^precision
   std::vector<std::string> names;    // kRow: JSON keys of the children
+  // kText: members of an ENUM, where one has a comma: Debezium writes "b,c" of a statement as "b\,c".
+  std::vector<std::string> members;
   std::vector<ValuePlan> children;   // kList: element; kMap: key, value; kRow: fields
 };
 
@@ -115,6 +117,7 @@ class ValueDecoder {
     return text.size() == unavailable_.size() && text == unavailable_;
   }
   bool TimeNanos(const ValuePlan& plan, std::string_view token, int64_t* nanos);
+  std::string_view MemberOf(const std::vector<std::string>& members);
   // Unscaled bytes of a base64 decimal as text.
   bool AppendUnscaled(std::string_view base64, int32_t scale, std::string* text);
 
