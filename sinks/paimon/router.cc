@@ -24,7 +24,12 @@ Router::Router(const KeyLayout& layout, WriterIndex writers)
       partitions_(layout.partitions),
       partition_types_(layout.partition_types),
       partition_row_(static_cast<int>(layout.partitions.size())),
-      partition_(EmptyBinaryRow()) {}
+      partition_(EmptyBinaryRow()) {
+  needed_ = layout.partitions;
+  if (mode_ == BucketMode::kFixed) {
+    needed_.insert(needed_.end(), layout.bucket_keys.begin(), layout.bucket_keys.end());
+  }
+}
 
 const std::string& Router::Partition(std::span<const ColumnView> views, int64_t row) {
   if (partitions_.empty()) return partition_;

@@ -26,6 +26,8 @@ class Router {
   // Writers own whole buckets, spread over the partitions.
   WriterIndex Writer(const std::string& partition, int32_t bucket) const;
   WriterIndex writers() const { return writers_; }
+  // The columns that Partition and Bucket look at.
+  std::span<const int> needed_columns() const { return needed_; }
 
   // Whether both images have the same key and partition.
   bool SameKey(std::span<const ColumnView> a, std::span<const ColumnView> b, int64_t row) const;
@@ -37,6 +39,7 @@ class Router {
   WriterIndex writers_;
   RowHasher hasher_;
   lake::KeyOrder identity_;  // partition columns and key
+  std::vector<int> needed_;
   std::vector<int> partitions_;
   std::vector<LogicalType> partition_types_;
   BinaryRowBuilder partition_row_;

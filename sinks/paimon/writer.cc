@@ -5,8 +5,8 @@
 
 #include "schema/base/check.h"
 #include "sinks/api/memory_budget.h"
+#include "sinks/api/projected_batch.h"
 #include "sinks/paimon/partition.h"
-#include "sinks/paimon/projected_rows.h"
 #include "sinks/paimon/router.h"
 
 namespace driftless::paimon {
@@ -56,6 +56,7 @@ class PaimonWriter : public TableWriter {
         buffer_bytes_max_(setup.buffer_bytes_max),
         clock_(context.clock),
         budget_(context.budget),
+        reporter_(context.reporter),
         order_(format_.layout.keys, format_.layout.key_types),
         router_(format_.layout, setup.writers),
         names_(FileOwner(context.identity.pipeline, context.identity.sink, context.identity.table),
@@ -66,8 +67,8 @@ class PaimonWriter : public TableWriter {
   Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
                      std::span<const uint32_t> rows) override {
     if (rows.empty()) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<const ProjectedRows> projected,
-                               ProjectedRows::Make(batch, projection));
+    DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<const ProjectedBatch> projected,
+                               ProjectedBatch::Make(batch, projection, rows, reporter_));
     const auto image = static_cast<uint32_t>(images_.size());
     const std::span<const ColumnView> after = projected->after();
     const std::span<const ColumnView> before = projected->before();
@@ -78,8 +79,8 @@ class PaimonWriter : public TableWriter {
                     static_cast<int64_t>(rows.size()) / batch->size();
     batches_.push_back(projected);
 
-    auto added = format_.layout.has_key ? AddChanges(*projected, image, rows)
-                                        : AddAppends(*projected, image, rows);
+    auto added = format_.layout.has_key ? AddChanges(*projected, image)
+                                        : AddAppends(*projected, image);
     if (!added) {
       return std::move(added).error().Context("writing to Paimon table " + table_.directory());
     }
@@ -176,6 +177,7 @@ class PaimonWriter : public TableWriter {
       bucket = router_.Bucket(views, row);
       if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) return {};
     }
+    taken_ = true;
     DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
     group->entries.push_back(
         {order_.Prefix(views, row), static_cast<uint32_t>(group->refs.size())});
@@ -184,12 +186,12 @@ class PaimonWriter : public TableWriter {
     return {};
   }
 
-  Result<void> AddChanges(const ProjectedRows& batch, uint32_t image,
-                          std::span<const uint32_t> rows) {
+  Result<void> AddChanges(const ProjectedBatch& batch, uint32_t image) {
     const std::span<const ColumnView> after = batch.after();
     const std::span<const ColumnView> before = batch.before();
     const std::span<const Op> ops = batch.source().ops();
-    for (const uint32_t row : rows) {
+    for (const uint32_t row : batch.rows()) {
+      taken_ = false;
       switch (ops[row]) {
         case Op::kInsert:
         case Op::kRead: DRIFTLESS_TRY(Add(after, image, row, RowKind::kInsert)); break;
@@ -210,7 +212,7 @@ class PaimonWriter : public TableWriter {
           break;
         }
         case Op::kDelete:
-          if (format_.ignore_delete) break;
+          if (format_.ignore_delete) continue;
           if (!batch.source().HasBefore(row)) {
             return MakeError(ErrorKind::kInvalidInput, "a delete has no before image")
                 .Hint("the source must send at least the key of deleted rows");
@@ -218,15 +220,20 @@ class PaimonWriter : public TableWriter {
           DRIFTLESS_TRY(Add(before, image + 1, row, RowKind::kDelete));
           break;
       }
+      if (!taken_) return NotMine();
     }
     return {};
   }
 
-  Result<void> AddAppends(const ProjectedRows& batch, uint32_t image,
-                          std::span<const uint32_t> rows) {
+  // Never drop a row because the inlet and the writer route differently.
+  static Error NotMine() {
+    return MakeError(ErrorKind::kInternal, "a row came to a writer that does not own its bucket");
+  }
+
+  Result<void> AddAppends(const ProjectedBatch& batch, uint32_t image) {
     const std::span<const ColumnView> after = batch.after();
     const std::span<const Op> ops = batch.source().ops();
-    for (const uint32_t row : rows) {
+    for (const uint32_t row : batch.rows()) {
       if (ops[row] == Op::kDelete && format_.ignore_delete) continue;
       if (ops[row] == Op::kUpdate || ops[row] == Op::kDelete) {
         return MakeError(ErrorKind::kUnsupported,
@@ -236,7 +243,7 @@ class PaimonWriter : public TableWriter {
       }
       const std::string& partition = router_.Partition(after, row);
       const int32_t bucket = router_.Bucket(after, row);
-      if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) continue;
+      if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) return NotMine();
       DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
       group->refs.emplace_back(image, row, RowKind::kInsert);
       ++row_count_;
@@ -351,17 +358,19 @@ class PaimonWriter : public TableWriter {
   int64_t buffer_bytes_max_;
   const Clock* clock_;
   MemoryBudget* budget_;
+  RowReporter* reporter_;
   lake::KeyOrder order_;
   Router router_;
   FileNames names_;
 
   std::vector<RowImage> images_;  // after and before of every batch, in this order
-  std::vector<std::shared_ptr<const ProjectedRows>> batches_;
+  std::vector<std::shared_ptr<const ProjectedBatch>> batches_;
   std::unordered_map<GroupKey, Group, GroupKeyHash> groups_;
   Group* last_group_ = nullptr;
   int64_t batch_bytes_ = 0;
   int64_t row_count_ = 0;
   int64_t charged_ = 0;
+  bool taken_ = false;  // the row at hand has found a bucket
   std::vector<RowRef> sorted_;
   std::vector<int64_t> sequences_;
   Committable pending_;

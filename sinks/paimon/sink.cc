@@ -1,0 +1,329 @@
+#include "sinks/paimon/sink.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "sinks/api/projected_batch.h"
+#include "sinks/api/registry.h"
+#include "sinks/paimon/catalog.h"
+#include "sinks/paimon/commit.h"
+#include "sinks/paimon/planner.h"
+#include "sinks/paimon/router.h"
+#include "sinks/paimon/table_reader.h"
+#include "sinks/paimon/table_state.h"
+#include "sinks/paimon/writer.h"
+
+namespace driftless::paimon {
+namespace {
+
+// What the sink keeps of one table between calls. Everything in it can be read again.
+struct TableEntry {
+  std::mutex mutex;  // held while files are read for it
+  std::optional<std::map<std::string, std::string>> options;  // of the newest schema
+  std::shared_ptr<TableState> state;                          // null: not loaded yet
+  // For Assign, on the inlet's thread only.
+  EvolvedSchema routed;
+  std::unique_ptr<Router> router;
+};
+
+// The columns that routing looks at, as the batch has them; the others stay empty.
+struct RoutingViews {
+  std::vector<ColumnView> after;
+  std::vector<ColumnView> before;
+
+  // False where a column needs work before its values are the sink's.
+  bool Fill(const ChangeBatch& batch, const Projection& projection,
+            std::span<const int> needed_columns) {
+    after.resize(projection.columns().size());
+    if (!batch.before().empty()) before.resize(after.size());
+    for (const int needed : needed_columns) {
+      const auto at = static_cast<size_t>(needed);
+      const ProjectedColumn& column = projection.columns()[at];
+      if (column.from != ProjectedColumn::From::kSource || column.needs_cast) return false;
+      const auto source = static_cast<size_t>(column.source_index);
+      // A delete has no values of its own, so its absent marks do not matter.
+      if (HasAbsentValue(batch, batch.after()[source])) return false;
+      after[at] = batch.after()[source];
+      if (!batch.before().empty()) before[at] = batch.before()[source];
+    }
+    return true;
+  }
+
+  static bool HasAbsentValue(const ChangeBatch& batch, const ColumnView& column) {
+    if (column.absent == nullptr) return false;
+    const std::span<const Op> ops = batch.ops();
+    for (int64_t row = 0; row < batch.size(); ++row) {
+      if (ops[static_cast<size_t>(row)] != Op::kDelete && column.IsAbsent(row)) return true;
+    }
+    return false;
+  }
+};
+
+// Losses are counted where rows are written, not where they are routed.
+class IgnoringReporter : public RowReporter {
+ public:
+  void DeadLetter(const ChangeBatch&, uint32_t, const Error&) override {}
+  void Count(const TablePath&, std::string_view, Loss, int64_t) override {}
+};
+
+// A batch that the caller keeps alive, for an interface that wants to share it.
+ChangeBatchPtr Unowned(const ChangeBatch& batch) {
+  return ChangeBatchPtr(std::shared_ptr<void>(), &batch);
+}
+
+class PaimonSink : public Sink {
+ public:
+  PaimonSink(std::shared_ptr<ObjectStore> store, PaimonOptions options,
+             const SinkEnvironment& environment)
+      : store_(std::move(store)),
+        clock_(environment.clock != nullptr ? environment.clock : SystemClock()),
+        table_properties_(options.table_properties),
+        catalog_(store_, clock_),
+        committer_(store_, Settings(options, clock_)),
+        pipeline_(environment.pipeline_name),
+        sink_(environment.sink_name) {
+    planner_ = MakePaimonPlanner(std::move(options));
+  }
+
+  const CapabilityMatrix& matrix() const override { return kPaimonMatrix; }
+  const SchemaPlanner& planner() const override { return *planner_; }
+
+  SinkTraits traits() const override {
+    SinkTraits traits;
+    traits.transactional = true;
+    const auto producer = table_properties_.find("changelog-producer");
+    traits.wants_before_images =
+        producer != table_properties_.end() && producer->second == "input";
+    traits.io_threads = 8;
+    return traits;
+  }
+
+  Result<SinkInfo> Connect() override {
+    DRIFTLESS_TRY(store_->Probe());
+    SinkInfo info;
+    info.product = "Apache Paimon (filesystem catalog)";
+    info.identity = store_->root();
+    return info;
+  }
+
+  Result<std::optional<SinkTable>> ReadTable(const TablePath& table) override {
+    return catalog_.ReadTable(table);
+  }
+
+  Result<void> ExecuteStep(const SchemaPlan& plan, StepIndex step) override {
+    auto done = catalog_.ExecuteStep(plan, step);
+    TableEntry& entry = Entry(plan.sink_table);
+    const std::lock_guard<std::mutex> lock(entry.mutex);
+    entry.options.reset();
+    return done;
+  }
+
+  WriterIndex WriterCount(const EvolvedSchema& table) const override {
+    const auto layout = KeyLayout::Make(table, OptionsOf(table));
+    // What is wrong with the table is said by OpenWriter, which can return an error.
+    if (!layout || layout->mode != BucketMode::kFixed) return 1;
+    const auto cores = std::max(1U, std::thread::hardware_concurrency());
+    return std::min<WriterIndex>(static_cast<WriterIndex>(layout->buckets), cores);
+  }
+
+  void Assign(const ChangeBatch& batch, const EvolvedSchema& table, const Projection& projection,
+              WriterRows* out) override {
+    const WriterIndex writers = WriterCountOf(table);
+    out->Reset(writers);
+    if (writers == 1) {
+      for (uint32_t row = 0; row < batch.size(); ++row) out->Add(0, row);
+      return;
+    }
+    Router& router = *Entry(table.path).router;
+    // Rows are routed by the sink's own values. Mostly those are the batch's.
+    std::span<const ColumnView> after;
+    std::span<const ColumnView> before;
+    std::shared_ptr<const ProjectedBatch> projected;
+    RoutingViews views;
+    if (views.Fill(batch, projection, router.needed_columns())) {
+      after = views.after;
+      before = views.before;
+    } else {
+      IgnoringReporter ignoring;
+      all_rows_.resize(static_cast<size_t>(batch.size()));
+      std::iota(all_rows_.begin(), all_rows_.end(), 0U);
+      auto made = ProjectedBatch::Make(Unowned(batch), projection, all_rows_, &ignoring);
+      if (!made) {
+        // A value that fails fails again in the writer, which can say so.
+        for (const uint32_t row : all_rows_) out->Add(0, row);
+        return;
+      }
+      projected = std::move(*made);
+      after = projected->after();
+      before = projected->before();
+    }
+    const std::span<const Op> ops = batch.ops();
+    const auto writer_of = [&](std::span<const ColumnView> image, uint32_t row) {
+      const std::string& partition = router.Partition(image, row);
+      return router.Writer(partition, router.Bucket(image, row));
+    };
+    for (uint32_t row = 0; row < batch.size(); ++row) {
+      if (ops[row] == Op::kDelete) {
+        out->Add(batch.HasBefore(row) ? writer_of(before, row) : 0, row);
+        continue;
+      }
+      const WriterIndex target = writer_of(after, row);
+      // A row that moves is also the old bucket's: each writer takes its half of the move.
+      if (ops[row] == Op::kUpdate && batch.HasBefore(row)) {
+        const WriterIndex old = writer_of(before, row);
+        if (old != target) out->Add(old, row);
+      }
+      out->Add(target, row);
+    }
+  }
+
+  Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex index,
+                                    const WriterContext& context) override {
+    PaimonTable files(store_, TableDirectory(table.path));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema, files.LatestSchema());
+    if (!schema) {
+      return MakeError(ErrorKind::kNotFound, "there is no Paimon table " + table.path.ToString());
+    }
+    WriterSetup setup{files, {}, nullptr, nullptr, index, WriterCount(table), 0};
+    DRIFTLESS_ASSIGN_OR_RETURN(setup.format, DataFileFormat::Make(*schema, table));
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        setup.buffer_bytes_max, ParseByteSize(schema->Option("write-buffer-size", "256mb")));
+    DRIFTLESS_ASSIGN_OR_RETURN(setup.state, StateOf(table.path, files));
+    if (setup.format.layout.mode == BucketMode::kDynamic) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, files.LatestSnapshot());
+      std::vector<IndexManifestEntry> indexes;
+      if (snapshot) {
+        DRIFTLESS_ASSIGN_OR_RETURN(indexes, files.IndexFiles(*snapshot));
+      }
+      setup.index = std::make_unique<HashIndex>(files, std::move(indexes), *schema, context.budget);
+    }
+    return MakePaimonWriter(std::move(setup), context);
+  }
+
+  Result<CommitToken> Seal(const CommitIdentity& identity, const EvolvedSchema& table,
+                           std::span<const PreparedPart> parts) override {
+    Committable whole;
+    for (const PreparedPart& part : parts) {
+      DRIFTLESS_ASSIGN_OR_RETURN(Committable one, DecodeCommittable(part.payload));
+      whole.schema_id = std::max(whole.schema_id, one.schema_id);
+      const auto append = [](auto* to, auto&& from) {
+        to->insert(to->end(), std::make_move_iterator(from.begin()),
+                   std::make_move_iterator(from.end()));
+      };
+      append(&whole.new_files, std::move(one.new_files));
+      append(&whole.changelog_files, std::move(one.changelog_files));
+      append(&whole.index_files, std::move(one.index_files));
+    }
+    // The token is recorded next: what it names must survive a power cut by then.
+    if (!whole.new_files.empty() || !whole.index_files.empty()) DRIFTLESS_TRY(store_->SyncAll());
+    const PaimonTable files(store_, TableDirectory(table.path));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> latest, files.LatestSnapshot());
+    return MakeToken(identity, whole, latest ? latest->id : 0);
+  }
+
+  Result<CommitState> LookUp(const CommitToken& token) override { return committer_.LookUp(token); }
+
+  Result<void> Commit(std::span<const CommitToken> tokens) override {
+    return committer_.Commit(tokens);
+  }
+
+  Result<void> Abort(std::span<const CommitToken> tokens) override {
+    return committer_.Abort(tokens);
+  }
+
+  Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override {
+    return committer_.CleanUp(pipeline_, sink_, table, recorded);
+  }
+
+ private:
+  static CommitSettings Settings(const PaimonOptions& options, const Clock* clock) {
+    CommitSettings settings;
+    settings.commit_user_prefix = options.commit_user_prefix;
+    settings.clock = clock;
+    return settings;
+  }
+
+  TableEntry& Entry(const TablePath& path) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_ptr<TableEntry>& entry = entries_[path];
+    if (entry == nullptr) entry = std::make_unique<TableEntry>();
+    return *entry;
+  }
+
+  // The table's own options; what the plan said where the table cannot be read now.
+  std::map<std::string, std::string> OptionsOf(const EvolvedSchema& table) const {
+    TableEntry& entry = Entry(table.path);
+    const std::lock_guard<std::mutex> lock(entry.mutex);
+    if (!entry.options) {
+      const auto schema = PaimonTable(store_, TableDirectory(table.path)).LatestSchema();
+      if (!schema || !*schema) return table.options;
+      entry.options = (*schema)->options;
+    }
+    return *entry.options;
+  }
+
+  // On the inlet's thread: works the routing out again only when the evolved schema changed.
+  WriterIndex WriterCountOf(const EvolvedSchema& table) {
+    TableEntry& entry = Entry(table.path);
+    if (entry.router == nullptr || !(entry.routed == table)) {
+      const WriterIndex writers = WriterCount(table);
+      auto layout = KeyLayout::Make(table, OptionsOf(table));
+      entry.router = std::make_unique<Router>(layout ? *layout : KeyLayout{}, writers);
+      entry.routed = table;
+    }
+    return entry.router->writers();
+  }
+
+  Result<std::shared_ptr<TableState>> StateOf(const TablePath& path, const PaimonTable& files) {
+    TableEntry& entry = Entry(path);
+    const std::lock_guard<std::mutex> lock(entry.mutex);
+    if (entry.state == nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(entry.state, TableState::Load(files));
+    }
+    return entry.state;
+  }
+
+  std::shared_ptr<ObjectStore> store_;
+  const Clock* clock_;
+  std::map<std::string, std::string> table_properties_;
+  std::unique_ptr<SchemaPlanner> planner_;
+  PaimonCatalog catalog_;
+  PaimonCommitter committer_;
+  std::string pipeline_;
+  std::string sink_;
+  std::vector<uint32_t> all_rows_;  // of Assign
+  mutable std::mutex mutex_;  // of the map, not of what its entries hold
+  mutable std::map<TablePath, std::unique_ptr<TableEntry>> entries_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> MakePaimonSinkOver(std::shared_ptr<ObjectStore> warehouse,
+                                                 PaimonOptions options,
+                                                 const SinkEnvironment& environment) {
+  return std::unique_ptr<Sink>(
+      std::make_unique<PaimonSink>(std::move(warehouse), std::move(options), environment));
+}
+
+}  // namespace driftless::paimon
+
+namespace driftless {
+
+Result<std::unique_ptr<Sink>> MakePaimonSink(const OptionValues& values,
+                                             const SinkEnvironment& environment) {
+  DRIFTLESS_ASSIGN_OR_RETURN(paimon::PaimonOptions options, paimon::ReadPaimonOptions(values));
+  DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store, paimon::OpenWarehouse(options));
+  return paimon::MakePaimonSinkOver(std::move(store), std::move(options), environment);
+}
+
+Result<std::unique_ptr<TableReader>> MakePaimonTableReader(const OptionValues& values,
+                                                           const SinkEnvironment& environment) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const paimon::PaimonOptions options, paimon::ReadPaimonOptions(values));
+  DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store, paimon::OpenWarehouse(options));
+  return paimon::MakePaimonReader(std::move(store), environment.local_time_zone);
+}
+
+}  // namespace driftless
