@@ -11,9 +11,9 @@
 #include "sinks/lake/java_text.h"
 
 namespace driftless::lake {
-namespace {
 
-void AppendValue(const LogicalType& type, const ColumnView& view, int64_t row, std::string* out) {
+void AppendValueJson(const LogicalType& type, const ColumnView& view, int64_t row,
+                     std::string* out) {
   if (view.IsNull(row)) {
     *out += "null";
     return;
@@ -41,7 +41,7 @@ void AppendValue(const LogicalType& type, const ColumnView& view, int64_t row, s
       *out += '[';
       for (int32_t e = view.offsets[row]; e < view.offsets[row + 1]; ++e) {
         if (e > view.offsets[row]) *out += ',';
-        AppendValue(type.children()[0].type, view.children[0], e, out);
+        AppendValueJson(type.children()[0].type, view.children[0], e, out);
       }
       *out += ']';
       return;
@@ -53,8 +53,8 @@ void AppendValue(const LogicalType& type, const ColumnView& view, int64_t row, s
       const ColumnView& entry = view.children[0];
       for (int32_t e = view.offsets[row]; e < view.offsets[row + 1]; ++e) {
         entries.emplace_back();
-        AppendValue(type.children()[0].type, entry.children[0], e, &entries.back().first);
-        AppendValue(value_type, entry.children[1], e, &entries.back().second);
+        AppendValueJson(type.children()[0].type, entry.children[0], e, &entries.back().first);
+        AppendValueJson(value_type, entry.children[1], e, &entries.back().second);
       }
       std::sort(entries.begin(), entries.end());
       *out += '[';
@@ -71,7 +71,7 @@ void AppendValue(const LogicalType& type, const ColumnView& view, int64_t row, s
         if (i > 0) *out += ',';
         AppendJsonString(type.children()[i].name, out);
         *out += ':';
-        AppendValue(type.children()[i].type, view.children[i], row, out);
+        AppendValueJson(type.children()[i].type, view.children[i], row, out);
       }
       *out += '}';
       return;
@@ -84,8 +84,6 @@ void AppendValue(const LogicalType& type, const ColumnView& view, int64_t row, s
   }
 }
 
-}  // namespace
-
 void AppendRowJson(std::span<const RowField> fields, std::span<const ColumnView> columns,
                    int64_t row, std::string* out) {
   *out += '{';
@@ -93,7 +91,7 @@ void AppendRowJson(std::span<const RowField> fields, std::span<const ColumnView>
     if (i > 0) *out += ',';
     AppendJsonString(fields[i].name, out);
     *out += ':';
-    AppendValue(fields[i].type, columns[i], row, out);
+    AppendValueJson(fields[i].type, columns[i], row, out);
   }
   *out += '}';
 }
