@@ -36,6 +36,7 @@ std::span<const OptionSpec> PrintOptions();
 // sinks/<sink>/schema_plan.cc, for the sinks whose own statements do not exist in this build.
 // (Paimon's model serves the simulator, which needs no warehouse for it.)
 Result<std::unique_ptr<SchemaPlanner>> MakePaimonModelPlanner(const OptionValues& options);
+Result<std::unique_ptr<SchemaPlanner>> MakePaimonPlanner(const OptionValues& options);
 Result<std::unique_ptr<SchemaPlanner>> MakeFlussPlanner(const OptionValues& options);
 Result<std::unique_ptr<SchemaPlanner>> MakeStarRocksPlanner(const OptionValues& options);
 Result<std::unique_ptr<SchemaPlanner>> MakeIcebergPlanner(const OptionValues& options);

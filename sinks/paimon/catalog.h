@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "schema/base/clock.h"
 #include "schema/plan/schema_plan.h"
@@ -10,11 +12,13 @@
 
 namespace driftless::paimon {
 
+struct ColumnChange;
+
 // Paimon's filesystem catalog: <warehouse>/<database>.db/<table>/schema/schema-N.
 class PaimonCatalog {
  public:
   PaimonCatalog(std::shared_ptr<ObjectStore> store, const Clock* clock)
-      : store_(std::move(store)), clock_(clock) {}
+      : store_(std::move(store)), clock_(clock != nullptr ? clock : SystemClock()) {}
 
   // What is there now; nullopt: no such table.
   Result<std::optional<SinkTable>> ReadTable(const TablePath& table) const;
@@ -24,6 +28,10 @@ class PaimonCatalog {
   Result<void> ExecuteStep(const SchemaPlan& plan, size_t step) const;
 
  private:
+  Result<void> CreateTable(const TablePath& path, PaimonSchema schema) const;
+  Result<void> CommitChanges(const TablePath& path, const std::string& mark,
+                             const std::vector<ColumnChange>& changes) const;
+
   std::shared_ptr<ObjectStore> store_;
   const Clock* clock_;
 };

@@ -35,6 +35,10 @@ std::span<const OptionSpec> PaimonOptionSpecs();
 // "filesystem", table properties that Driftless cannot honour.
 Result<PaimonOptions> ReadPaimonOptions(const OptionValues& values);
 
+// Whether Driftless can write a table with these options so that every reader sees it rightly.
+// Errors: kUnsupported that names the option. For `table.properties.*` and for tables that exist.
+Result<void> CheckTableOptions(const std::map<std::string, std::string>& options);
+
 // The warehouse that the options name. Nothing is contacted yet.
 Result<std::shared_ptr<ObjectStore>> OpenWarehouse(const PaimonOptions& options);
 

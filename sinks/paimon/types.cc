@@ -7,17 +7,6 @@
 namespace driftless::paimon {
 namespace {
 
-// How many digits before the point an integer type's values have at most.
-int IntegerDigits(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::kTinyInt: return 3;
-    case TypeKind::kSmallInt: return 5;
-    case TypeKind::kInt: return 10;
-    case TypeKind::kBigInt: return 19;
-    default: return 0;
-  }
-}
-
 bool IsNumeric(const LogicalType& type) {
   return type.IsInteger() || type.kind() == TypeKind::kFloat || type.kind() == TypeKind::kDouble ||
          type.kind() == TypeKind::kDecimal;
@@ -41,35 +30,6 @@ bool CanChangeCharacter(const LogicalType& to) {
   return to.IsCharacter() || to.IsBytes() || IsNumeric(to) || IsDateTime(to) ||
          to.kind() == TypeKind::kBoolean || to.kind() == TypeKind::kDate ||
          to.kind() == TypeKind::kTime;
-}
-
-bool HoldsChildren(const LogicalType& sink, const LogicalType& wanted) {
-  const auto& a = sink.children();
-  const auto& b = wanted.children();
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].name != b[i].name || !HoldsEveryValue(a[i].type, b[i].type)) return false;
-  }
-  return true;
-}
-
-bool HoldsNumber(const LogicalType& sink, const LogicalType& wanted) {
-  if (wanted.kind() == TypeKind::kDecimal) {
-    if (sink.kind() != TypeKind::kDecimal) return false;
-    return sink.scale() >= wanted.scale() &&
-           sink.precision() - sink.scale() >= wanted.precision() - wanted.scale();
-  }
-  if (wanted.IsInteger()) {
-    const int digits = IntegerDigits(wanted.kind());
-    if (sink.IsInteger()) return IntegerDigits(sink.kind()) >= digits;
-    if (sink.kind() == TypeKind::kDecimal) return sink.precision() - sink.scale() >= digits;
-    if (sink.kind() == TypeKind::kFloat) return digits <= 5;   // 24 bits of mantissa
-    return sink.kind() == TypeKind::kDouble && digits <= 10;   // 53 bits
-  }
-  if (wanted.kind() == TypeKind::kFloat) {
-    return sink.kind() == TypeKind::kFloat || sink.kind() == TypeKind::kDouble;
-  }
-  return sink.kind() == wanted.kind();
 }
 
 }  // namespace
@@ -160,36 +120,6 @@ bool CanChangeType(const LogicalType& from, const LogicalType& to) {
     case TypeKind::kTimestampLtz:
       return IsDateTime(to) || to.kind() == TypeKind::kDate || to.kind() == TypeKind::kTime ||
              to.kind() == TypeKind::kInt || to.kind() == TypeKind::kBigInt || IsPlainString(to);
-    default: return false;
-  }
-}
-
-bool HoldsEveryValue(const LogicalType& sink, const LogicalType& wanted) {
-  if (wanted.nullable() && !sink.nullable()) return false;
-  if (sink.EqualsIgnoringNullability(wanted)) return true;
-  switch (wanted.kind()) {
-    case TypeKind::kTinyInt:
-    case TypeKind::kSmallInt:
-    case TypeKind::kInt:
-    case TypeKind::kBigInt:
-    case TypeKind::kFloat:
-    case TypeKind::kDouble:
-    case TypeKind::kDecimal: return HoldsNumber(sink, wanted);
-    case TypeKind::kChar:
-    case TypeKind::kVarChar:
-      return sink.IsCharacter() && sink.length() >= wanted.length();
-    case TypeKind::kBinary:
-    case TypeKind::kVarBinary: return sink.IsBytes() && sink.length() >= wanted.length();
-    case TypeKind::kTime:
-    case TypeKind::kTimestamp:
-      return sink.kind() == wanted.kind() && sink.precision() >= wanted.precision();
-    case TypeKind::kTimestampLtz:
-    case TypeKind::kTimestampTz:
-      return sink.kind() == TypeKind::kTimestampLtz && sink.precision() >= wanted.precision();
-    case TypeKind::kArray:
-    case TypeKind::kMap:
-    case TypeKind::kMultiset:
-    case TypeKind::kRow: return sink.kind() == wanted.kind() && HoldsChildren(sink, wanted);
     default: return false;
   }
 }

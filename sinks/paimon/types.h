@@ -23,7 +23,4 @@ Result<LogicalType> ToPaimonType(const LogicalType& type, bool is_key);
 // (SchemaManager and CastExecutors of Paimon 1.4). Nullability is left out of account.
 bool CanChangeType(const LogicalType& from, const LogicalType& to);
 
-// Whether a column of type `sink` holds every value of `wanted` without loss, nullability included.
-bool HoldsEveryValue(const LogicalType& sink, const LogicalType& wanted);
-
 }  // namespace driftless::paimon
