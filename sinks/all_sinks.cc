@@ -2,6 +2,7 @@
 
 #include "sinks/api/component.h"
 #include "sinks/api/registry.h"
+#include "sinks/paimon/options.h"
 
 namespace driftless {
 
@@ -11,7 +12,8 @@ std::span<const SinkComponent> AllSinks() {
       {.type = "paimon",
        .summary = "Apache Paimon tables in a file system or object store",
        .matrix = &kPaimonMatrix,
-       .make_planner = MakePaimonModelPlanner},
+       .options = paimon::PaimonOptionSpecs(),
+       .make_planner = MakePaimonPlanner},
       {.type = "fluss",
        .summary = "Apache Fluss: primary key and log tables",
        .matrix = &kFlussMatrix,

@@ -156,9 +156,6 @@ Result<PaimonOptions> ReadPaimonOptions(const OptionValues& values) {
     if (value) options.catalog_properties[std::string(key)] = *value;
   }
   options.warehouse = options.catalog_properties["warehouse"];
-  if (options.warehouse.empty()) {
-    return MakeError(ErrorKind::kInvalidConfig, "catalog.properties.warehouse is missing");
-  }
   options.commit_user_prefix = values.String("commit.user-prefix").value_or("driftless");
   options.table_properties = values.Map("table.properties.*");
   if (Result<void> checked = CheckTableOptions(options.table_properties); !checked) {
@@ -176,6 +173,9 @@ const std::vector<std::string>* PaimonOptions::PartitionKeysOf(const TablePath& 
 }
 
 Result<std::shared_ptr<ObjectStore>> OpenWarehouse(const PaimonOptions& options) {
+  if (options.warehouse.empty()) {
+    return MakeError(ErrorKind::kInvalidConfig, "catalog.properties.warehouse is missing");
+  }
   return OpenObjectStore(options.warehouse, options.catalog_properties);
 }
 

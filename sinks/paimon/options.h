@@ -31,8 +31,8 @@ struct PaimonOptions {
 // Every option of the sink block, declared once.
 std::span<const OptionSpec> PaimonOptionSpecs();
 
-// Errors: kInvalidConfig with the option's key: a missing warehouse, a metastore other than
-// "filesystem", table properties that Driftless cannot honour.
+// Errors: kInvalidConfig with the option's key, for table properties that Driftless cannot honour.
+// The warehouse may be missing here: a planner needs none.
 Result<PaimonOptions> ReadPaimonOptions(const OptionValues& values);
 
 // Whether Driftless can write a table with these options so that every reader sees it rightly.
