@@ -85,6 +85,7 @@ void WarnOfDestruction(const PipelineDefinition& definition, Problems* problems)
   if (options.behavior_is_set || options.lenient_style == LenientStyle::kFlinkCdc) return;
   for (const SinkDefinition& sink : definition.sinks) {
     if (sink.has_include_list || sink.has_exclude_list) continue;
+    if (sink.matrix == nullptr || !sink.matrix->keeps_schema) continue;
     std::vector<std::string_view> words;
     for (const auto& [event, word] : {std::pair(EventKind::kDropTable, "DROP"),
                                       std::pair(EventKind::kTruncateTable, "TRUNCATE")}) {
