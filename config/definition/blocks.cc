@@ -161,6 +161,7 @@ std::optional<SourceDefinition> ParseSource(const YamlNode& block, const Compone
       [](const ComponentCatalog& c, std::string_view type) { return c.FindSource(type); }, catalog,
       problems);
   if (entry == nullptr) return std::nullopt;
+  const size_t errors_before = problems->error_count();
   std::vector<OptionValues> values =
       ParseOptions(block, fmt::format("source \"{}\"", entry->type),
                    {SharedSourceOptionSpecs(), entry->options}, problems);
@@ -172,7 +173,10 @@ std::optional<SourceDefinition> ParseSource(const YamlNode& block, const Compone
   source.can_run = entry->can_run;
   source.at = block.at;
   WarnOfIgnored(source.options, problems);
-  if (entry->check != nullptr) entry->check(source.options, problems);
+  // A block that has errors already would only repeat them.
+  if (entry->check != nullptr && problems->error_count() == errors_before) {
+    entry->check(source.options, problems);
+  }
   return source;
 }
 
@@ -183,6 +187,7 @@ std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCa
       [](const ComponentCatalog& c, std::string_view type) { return c.FindSink(type); }, catalog,
       problems);
   if (entry == nullptr) return std::nullopt;
+  const size_t errors_before = problems->error_count();
   std::vector<OptionValues> values =
       ParseOptions(block, fmt::format("sink \"{}\"", entry->type),
                    {SharedSinkOptionSpecs(), entry->options}, problems);
@@ -200,7 +205,10 @@ std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCa
   WarnOfIgnored(sink.options, problems);
   ReadAccepted(sink.shared, &sink, problems);
   ReadExtensions(sink.shared, *entry, &sink, problems);
-  if (entry->check != nullptr) entry->check(sink.options, problems);
+  // A block that has errors already would only repeat them.
+  if (entry->check != nullptr && problems->error_count() == errors_before) {
+    entry->check(sink.options, problems);
+  }
   return sink;
 }
 

@@ -1,6 +1,7 @@
 #include "config/definition/regex.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <string>
 

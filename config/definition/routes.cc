@@ -1,6 +1,7 @@
 #include "config/definition/routes.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>

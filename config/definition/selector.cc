@@ -1,6 +1,7 @@
 #include "config/definition/selector.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <optional>
 

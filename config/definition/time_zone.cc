@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kZoneExample = "Write an IANA name such as Asia/Shanghai or UTC.";
 
-// The name behind /etc/localtime, as systemd's localtime(5) describes the link; TZ wins.
+// The name behind /etc/localtime, which is a link into the time zone database; TZ wins.
 std::string SystemTimeZone() {
   if (const char* tz = std::getenv("TZ"); tz != nullptr && *tz != '\0') {
     std::string name = *tz == ':' ? tz + 1 : tz;

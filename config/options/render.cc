@@ -106,7 +106,7 @@ std::string Wrap(std::string_view text, std::string_view indent) {
 std::string EscapeCell(std::string_view text) {
   std::string out;
   for (char c : text) {
-    if (c == '|' || c == '*' || c == '<') out += '\\';
+    if (c == '|' || c == '*' || c == '<' || c == '[') out += '\\';
     out += c;
   }
   return out;

@@ -19,8 +19,8 @@ std::span<const OptionSpec> IcebergOptions() {
        .doc = "Properties of tables that are created.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "partition.key",
-       .doc = "Partitions of tables that are created: "
-              "db.t:day(ts),bucket[16](id);db.u:truncate[10](name).",
+       .doc = "Partitions of tables that are created: db.t:dt;db.u:day(ts). Transforms are year, "
+              "month, day, hour, bucket[n] and truncate[n].",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kIncompatible},
       {.key = "sink.compaction.enabled",

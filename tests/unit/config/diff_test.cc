@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fake_catalog.h"
+#include "tests/unit/config/fake_catalog.h"
 
 namespace driftless {
 namespace {
