@@ -10,6 +10,7 @@
 
 #include "schema/audit/audit.h"
 #include "schema/base/error.h"
+#include "schema/coordinator/table_state.h"
 #include "schema/matrix/capability_matrix.h"
 #include "schema/plan/schema_plan.h"
 #include "schema/policy/policy.h"
@@ -25,7 +26,6 @@
 // and only then carries out the others, in order.
 namespace driftless {
 
-using StatementChangePtr = std::shared_ptr<const StatementChange>;
 
 // ---- inputs ----------------------------------------------------------------------------------
 
@@ -53,9 +53,12 @@ struct StepFinished {
 };
 struct ApprovalGiven {
   DecisionId decision = 0;
+  // kSkip and kRetry answer a failure: `driftless decide ID`. Given before the change comes again
+  // (right after Restart); kRetry of a hold starts its timeout anew.
   enum class Choice : uint8_t { kApprove, kReject, kRetry, kSkip } choice = Choice::kApprove;
   std::string by;  // "cli", "api", "timeout"
 };
+// At least once a second: timeouts of holds, and steps that are tried again.
 struct TimePassed {
   int64_t now_ms = 0;
 };
@@ -152,6 +155,10 @@ class Coordinator {
   Result<std::vector<CoordinatorAction>> Restart(std::vector<RecoveredTable> tables, int64_t now_ms);
 
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms);
+
+  // The sink table whose hold, late drop or failure this decision belongs to; none: nothing waits for
+  // a person under that number (any more).
+  std::optional<SinkTableKey> Waiting(DecisionId decision) const;
 
   // The evolved schema as it stands, null for a table that is not known (yet).
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const;

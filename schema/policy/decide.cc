@@ -112,6 +112,7 @@ Ruling Decider::RuleFor(const RulingSubject& subject, uint32_t part) {
       break;
     case ForcedVerdict::By::kRefused:
       ruling.wish = Wish::kSkip;
+      ruling.rule = "behavior TRY_EVOLVE";
       ruling.reason = "the sink refused: " + message;
       break;
     case ForcedVerdict::By::kTimeout:
@@ -319,10 +320,14 @@ PartDecision Decider::Combine(const std::vector<const UnitDecision*>& units) con
 void Decider::AssembleParts() {
   std::map<uint32_t, std::vector<const UnitDecision*>> by_part;
   for (const UnitDecision& unit : units_) by_part[unit.part].push_back(&unit);
-  for (const auto& [number, units] : by_part) {
+  for (const auto& entry : by_part) {
+    const uint32_t number = entry.first;
+    const auto& units = entry.second;
     PartDecision part = Combine(units);
-    if (number < in_.change->parts.size()) {
-      part.detail = Describe(in_.change->parts[number]);
+    const auto of = std::find_if(in_.change->parts.begin(), in_.change->parts.end(),
+                                 [&](const SchemaChange& p) { return p.part == number; });
+    if (of != in_.change->parts.end()) {
+      part.detail = Describe(*of);
     } else if (units.front()->change) {
       part.detail = Describe(*units.front()->change);
     } else {

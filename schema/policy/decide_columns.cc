@@ -657,7 +657,8 @@ void Decider::SkipAdd(const SchemaChange& part, const AddColumns::Item& item,
 void Decider::PlanAgain() {
   const TableSchemaPtr schema = in_.change->after();
   if (!has_table_ || in_.evolved == nullptr || !schema || !in_.matrix->keeps_schema) return;
-  uint32_t number = static_cast<uint32_t>(in_.change->parts.size());
+  uint32_t number = 0;
+  for (const SchemaChange& part : in_.change->parts) number = std::max(number, part.part + 1);
   for (size_t i = 0; i < schema->columns.size(); ++i) {
     const Column& column = schema->columns[i];
     if (AtSink(column.id) != nullptr) continue;

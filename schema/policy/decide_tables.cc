@@ -107,6 +107,10 @@ void Decider::CreateTableOf(const SchemaChange& part) {
   Ruling ruling = FilterRuling(*in_.policy, subject).value_or(RuleFor(subject, part.part));
   if (exists) return Adopt(part, ruling, was_dropped);
   if (!in_.matrix->keeps_schema && ruling.wish == Wish::kIgnore) ruling.wish = Wish::kTry;
+  const auto forced = in_.forced.find(part.part);
+  if (forced != in_.forced.end() && forced->second.by == ForcedVerdict::By::kRefused) {
+    return GoWithoutTable(part, ruling);
+  }
   if (!Tries(ruling)) {
     ruling.reason += "; there is no table " + in_.sink_table.ToString() +
                      " at the sink: create it by hand, or let create.table pass";
@@ -137,13 +141,16 @@ void Decider::CreateNew(const SchemaChange& part, const Ruling& ruling) {
   }
   Ruling impossible =
       Impossible(ruling, *in_.matrix, Subject(EventKind::kCreateTable, {}), plan.error().message());
-  const std::string rows = "rows of " + part.after->path.ToString() + " are not written";
   // Rows cannot go into a table that is not there: only TRY_EVOLVE, which never stops, goes on.
-  if (impossible.behavior != Behavior::kTryEvolve) {
-    impossible.wish = Wish::kFail;
-    return AddQuiet(part, "", impossible);
-  }
-  AddQuiet(part, "", impossible, rows);
+  if (impossible.behavior == Behavior::kTryEvolve) return GoWithoutTable(part, impossible);
+  impossible.wish = Wish::kFail;
+  AddQuiet(part, "", impossible);
+}
+
+void Decider::GoWithoutTable(const SchemaChange& part, const Ruling& ruling) {
+  const std::string rows = "rows of " + part.after->path.ToString() + " are not written";
+  AddQuiet(part, "", ruling, rows);
+  has_table_ = false;
   working_ = base_ = EvolvedSchema();
   Begin(part, 0, "", EventKind::kCreateTable, "there is no table at the sink; " + rows);
 }

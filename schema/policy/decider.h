@@ -102,6 +102,7 @@ class Decider {
   // ---- decide_tables.cc ----
   void CreateTableOf(const SchemaChange& part);
   void CreateNew(const SchemaChange& part, const Ruling& ruling);
+  void GoWithoutTable(const SchemaChange& part, const Ruling& ruling);
   void CompareRecorded(const SchemaChange& part);
   void Adopt(const SchemaChange& part, const Ruling& ruling, bool was_dropped);
   void DropTableOf(const SchemaChange& part);
