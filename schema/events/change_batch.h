@@ -76,6 +76,7 @@ class ChangeBatch {
 
  private:
   friend class ChangeBatchBuilder;
+  friend class ChangeBatchImage;
   ChangeBatch() = default;
 
   TableSchemaPtr schema_;

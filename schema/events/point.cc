@@ -83,6 +83,23 @@ CutPosition CutPosition::Meet(const CutPosition& a, const CutPosition& b) {
   return meet;
 }
 
+CutPosition CutPosition::Join(const CutPosition& a, const CutPosition& b) {
+  CutPosition join = a;
+  for (const auto& [id, stream] : b.streams_) join.Extend(stream.last, stream.resume);
+  join.chunks_.insert(b.chunks_.begin(), b.chunks_.end());
+  return join;
+}
+
+bool CutPosition::Covers(const CutPosition& other) const {
+  for (const auto& [id, stream] : other.streams_) {
+    if (!Covers(stream.last)) return false;
+  }
+  for (const ChunkId& chunk : other.chunks_) {
+    if (!Covers(chunk)) return false;
+  }
+  return true;
+}
+
 std::optional<Point> CutPosition::Last(StreamId stream) const {
   const auto it = streams_.find(stream);
   if (it == streams_.end()) return std::nullopt;

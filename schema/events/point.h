@@ -58,6 +58,10 @@ class CutPosition {
   void Extend(const Point& point, std::string_view resume = {});
   void Extend(const ChunkId& chunk);
   static CutPosition Meet(const CutPosition& a, const CutPosition& b);
+  // The smallest position that covers what either covers.
+  static CutPosition Join(const CutPosition& a, const CutPosition& b);
+  // Whether everything that `other` covers is covered here too.
+  bool Covers(const CutPosition& other) const;
 
   // The furthest covered point of the stream, or none.
   std::optional<Point> Last(StreamId stream) const;

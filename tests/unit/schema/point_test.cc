@@ -39,8 +39,11 @@ TEST(CutPositionTest, MeetIsASemilatticeAndCoversWhatBothCover) {
     const CutPosition b = RandomCut(&random);
     const CutPosition c = RandomCut(&random);
     const CutPosition meet = CutPosition::Meet(a, b);
+    const CutPosition join = CutPosition::Join(a, b);
+    EXPECT_TRUE(a.Covers(meet) && b.Covers(meet) && join.Covers(a) && join.Covers(b));
     for (const Point& point : points) {
       ASSERT_EQ(meet.Covers(point), a.Covers(point) && b.Covers(point)) << point.ToString();
+      ASSERT_EQ(join.Covers(point), a.Covers(point) || b.Covers(point)) << point.ToString();
     }
     for (uint64_t chunk = 0; chunk < 4; ++chunk) {
       const ChunkId id{1, chunk};
