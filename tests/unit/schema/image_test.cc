@@ -138,7 +138,8 @@ TEST(StatementChangeImageTest, EveryKindComesBack) {
   change.inferred = true;
   for (const ChangeDetail& detail : details) {
     change.parts.push_back({static_cast<uint32_t>(change.parts.size()), detail,
-                            change.parts.size() % 2 == 0 ? nullptr : schema, schema});
+                            change.parts.empty() ? nullptr : schema,
+                            change.parts.size() == 1 ? nullptr : schema});
   }
   const std::string image = StatementChangeImage(change);
   const auto back = ParseStatementChangeImage(image);
