@@ -47,8 +47,8 @@ class CoordinatorHarness {
     coordinator = std::make_unique<Coordinator>("pipeline", std::vector<CoordinatorSink>{sink},
                                                 next_decision);
     std::vector<RecoveredTable> recovered;
-    for (const auto& [key, state] : states) {
-      recovered.push_back({key, state, cut_committed.count(key) > 0});
+    for (const auto& [table_key, state] : states) {
+      recovered.push_back({table_key, state, cut_committed.count(table_key) > 0});
     }
     failed.reset();
     pending.clear();
