@@ -22,6 +22,7 @@ class ColumnChanges {
   Result<void> Apply();
   // Columns that a constraint or generated column needs cannot go; after the constraints' own drops.
   Result<void> CheckDependencies() const;
+  Result<void> CheckUniqueKeysOf(const Column& column) const;
   const std::vector<StatedPlace>& stated() const { return stated_; }
   // Whether the clause passes because of IF [NOT] EXISTS and does nothing.
   bool Passes(const AlterSpec* spec) const { return passed_.contains(spec); }
@@ -54,7 +55,7 @@ class ColumnChanges {
   std::set<ColumnId> dropped_;
   std::map<ColumnId, const ChangeColumnSpec*> changes_;
   std::map<ColumnId, const RenameColumnSpec*> renames_;
-  std::map<ColumnId, std::vector<const AlterSpec*>> alters_;  // defaults, visibility
+  std::map<ColumnId, const AlterSpec*> alters_;  // default, visibility
   std::set<const AlterSpec*> passed_;
   std::vector<NewColumn> columns_;
   std::vector<StatedPlace> stated_;
@@ -111,41 +112,63 @@ Result<void> ColumnChanges::FindChanges() {
       if (renames_.contains(id) || alters_.contains(id)) return Unknown(*name);
       changes_[id] = change;
     } else if (rename != nullptr) {
-      if (!renames_.emplace(id, rename).second) return Unknown(*name);
+      if (alters_.contains(id) || !renames_.emplace(id, rename).second) return Unknown(*name);
     } else {
-      alters_[id].push_back(&spec);
+      if (renames_.contains(id) || !alters_.emplace(id, &spec).second) return Unknown(*name);
     }
   }
   return {};
 }
 
+// A dropped column must not be needed; MySQL also refuses to rename what an expression uses.
 Result<void> ColumnChanges::CheckDependencies() const {
   const DdlCatalog::TableEntry& entry = builder_->entry();
-  for (ColumnId id : dropped_) {
-    const std::string& name = old_.Find(id)->name;
+  const bool in_mysql = !run_.settings().IsMariaDb();
+  const auto contains = [](const std::vector<ColumnId>& ids, ColumnId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  };
+  for (const Column& column : old_.columns) {
+    const bool dropped = dropped_.contains(column.id);
+    const Column* now = builder_->schema().Find(column.id);
+    const bool renamed = now != nullptr && !EqualsIgnoringCase(now->name, column.name);
+    if (!dropped && !(renamed && in_mysql)) continue;
     for (const auto& [generated, from] : entry.generated_from) {
-      if (dropped_.contains(generated)) continue;
-      if (std::find(from.begin(), from.end(), id) == from.end()) continue;
-      return run_.Refuse(alter_.name.at, "column " + Quoted(name) +
+      if (dropped_.contains(generated) || !contains(from, column.id)) continue;
+      return run_.Refuse(alter_.name.at, "column " + Quoted(column.name) +
                                              " has a generated column dependency: " +
                                              Quoted(old_.Find(generated)->name));
     }
     for (const CheckEntry& check : entry.checks) {
-      const bool uses = std::find(check.columns.begin(), check.columns.end(), id) !=
-                        check.columns.end();
-      if (uses && check.columns.size() > 1) {
-        return run_.Refuse(alter_.name.at, "check constraint " + Quoted(check.name) +
-                                               " uses column " + Quoted(name));
-      }
+      if (!contains(check.columns, column.id) || (dropped && check.columns.size() == 1)) continue;
+      return run_.Refuse(alter_.name.at, "check constraint " + Quoted(check.name) +
+                                             " uses column " + Quoted(column.name) +
+                                             ", hence it cannot be dropped or renamed");
     }
+    if (!dropped) continue;
     for (const ForeignKeyEntry& key : entry.foreign_keys) {
-      if (std::find(key.columns.begin(), key.columns.end(), id) == key.columns.end()) continue;
-      return run_.Refuse(alter_.name.at, "cannot drop column " + Quoted(name) +
+      if (!contains(key.columns, column.id)) continue;
+      return run_.Refuse(alter_.name.at, "cannot drop column " + Quoted(column.name) +
                                              ": needed in a foreign key constraint " +
                                              Quoted(key.name));
     }
+    if (!in_mysql) DRIFTLESS_TRY(CheckUniqueKeysOf(column));
   }
   return {};
+}
+
+// MariaDB does not take a column out of a unique key of several columns.
+Result<void> ColumnChanges::CheckUniqueKeysOf(const Column& column) const {
+  const auto breaks = [&](const std::vector<ColumnId>& key) {
+    return std::find(key.begin(), key.end(), column.id) != key.end() &&
+           !std::all_of(key.begin(), key.end(), [&](ColumnId id) { return dropped_.contains(id); });
+  };
+  bool broken = breaks(builder_->schema().primary_key);
+  for (const IndexEntry& index : builder_->entry().indexes) {
+    broken = broken || (index.kind == KeySpec::Kind::kUnique && breaks(index.columns));
+  }
+  if (!broken) return {};
+  return run_.Refuse(alter_.name.at, "key column " + Quoted(column.name) +
+                                         " doesn't exist in table: it is part of a unique key");
 }
 
 Result<void> ColumnChanges::ConvertColumn(const ConvertCharsetSpec& convert, Column* column) {
@@ -176,18 +199,17 @@ Result<void> ColumnChanges::ConvertColumn(const ConvertCharsetSpec& convert, Col
 }
 
 Result<void> ColumnChanges::AlterOldColumn(Column* column) {
-  for (const AlterSpec* spec : alters_[column->id]) {
-    if (const auto* visibility = std::get_if<AlterVisibilitySpec>(spec)) {
-      column->source.is_invisible = visibility->invisible;
-      continue;
-    }
-    const auto& alter = std::get<AlterDefaultSpec>(*spec);
+  const auto found = alters_.find(column->id);
+  const AlterSpec* alteration = found == alters_.end() ? nullptr : found->second;
+  if (alteration != nullptr && std::holds_alternative<AlterVisibilitySpec>(*alteration)) {
+    column->source.is_invisible = std::get<AlterVisibilitySpec>(*alteration).invisible;
+  } else if (alteration != nullptr) {
     DRIFTLESS_ASSIGN_OR_RETURN(
         const ResolvedType type,
         ParseTypeText(column->source.type_text, {column->source.charset, column->source.collation},
                       run_.settings()));
-    DRIFTLESS_TRY(builder_->SetDefault(alter.value, column->name, type.type.base,
-                                       /*has_implied_null=*/false, column));
+    DRIFTLESS_TRY(builder_->SetDefault(std::get<AlterDefaultSpec>(*alteration).value, column->name,
+                                       type.type.base, /*has_implied_null=*/false, column));
   }
   for (const AlterSpec& spec : alter_.specs) {
     if (const auto* convert = std::get_if<ConvertCharsetSpec>(&spec)) {

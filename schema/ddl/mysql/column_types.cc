@@ -29,8 +29,14 @@ std::string QuoteMembers(const std::vector<std::string>& members) {
     if (text.size() > 1) text += ",";
     text += "'";
     for (char c : member) {
-      text += c;
-      if (c == '\'') text += c;
+      switch (c) {
+        case '\'': text += "''"; break;
+        case '\\': text += "\\\\"; break;
+        case '\n': text += "\\n"; break;
+        case '\r': text += "\\r"; break;
+        case '\0': text += "\\0"; break;
+        default: text += c;
+      }
     }
     text += "'";
   }
@@ -214,6 +220,9 @@ Result<void> ResolveMembers(std::string_view name, ColumnType* type) {
 Result<void> ResolveOther(std::string_view name, const ServerSettings& settings, ColumnType* type) {
   switch (type->base) {
     case BaseType::kBit:
+      if (type->length == 0 && !settings.IsMariaDb()) {
+        return Refused("invalid size" + ForColumn(name));
+      }
       if (type->length > 64) return Refused("display width out of range" + ForColumn(name) + " (max = 64)");
       if (type->length <= 0) type->length = 1;
       return {};

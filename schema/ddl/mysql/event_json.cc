@@ -44,7 +44,7 @@ std::optional<std::string> DefaultText(const Column& column, const ServerSetting
   if (is_number || value.text.rfind("b'", 0) == 0) return value.text;
   std::string quoted = "'";
   for (char c : value.text) {
-    if (c == '\'') quoted += '\'';
+    if (c == '\'' || c == '\\') quoted += c;
     quoted += c;
   }
   return quoted + "'";

@@ -27,9 +27,8 @@ std::string UpperAscii(std::string_view text) {
 }
 
 // Longest first, so that the first match is the right one.
-constexpr std::array<std::string_view, 18> kOperators = {
-    "<=>", "->>", "<<", ">>", "<=", ">=", "<>", "!=", "||",
-    "&&",  ":=",  "->", "..", "==", "::", "?",  ";",  ","};
+constexpr std::array<std::string_view, 12> kOperators = {"<=>", "->>", "<<", ">>", "<=", ">=",
+                                                         "<>",  "!=",  "||", "&&", ":=", "->"};
 
 // What a backslash and `c` mean in a string (Reference Manual, 11.1.1). \% and \_ keep the
 // backslash: they matter to LIKE only.
@@ -108,7 +107,6 @@ bool Lexer::SkipComment(Token* bad) {
     size_t code_begin = 0;
     if (IsExecutable(pos_ + (plain_mark ? 3 : 4), &code_begin)) {
       pos_ = code_begin;
-      code_comment_begin_ = begin;
       ++open_code_comments_;
       return true;
     }
@@ -163,7 +161,7 @@ Token Lexer::Next() {
   const char next = At(pos_ + 1);
   const bool adjacent_dot = after_name_ && begin == last_end_;
   if (pos_ >= text_.size()) {
-    if (open_code_comments_ > 0) return Bad(code_comment_begin_, "comment without end");
+    if (open_code_comments_ > 0) return Bad(begin, "comment without end");
     token.begin = token.end = begin;
     return token;
   }

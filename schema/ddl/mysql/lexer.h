@@ -78,7 +78,6 @@ class Lexer {
   bool backslash_escapes_;
   size_t pos_ = 0;
   int open_code_comments_ = 0;
-  size_t code_comment_begin_ = 0;
   bool after_dot_ = false;
   bool after_name_ = false;  // the last token is a name that ends at last_end_
   size_t last_end_ = 0;

@@ -96,11 +96,11 @@ bool Parser::ParseExecution(AlterTableStatement* alter, bool is_lock) {
 
 bool Parser::ParseAdd(AlterTableStatement* alter) {
   if (settings_.IsMariaDb()) {
-    if (AcceptWords({"SYSTEM", "VERSIONING"})) {
+    if (Accept("SYSTEM")) {
       alter->specs.push_back(SystemVersioningSpec{true});
-      return true;
+      return Expect("VERSIONING");
     }
-    if (At("PERIOD") && At("FOR", 1)) {
+    if (At("PERIOD")) {
       PeriodSpec period;
       if (!ParsePeriod(&period.columns, &period.is_system_time)) return false;
       alter->specs.push_back(std::move(period));

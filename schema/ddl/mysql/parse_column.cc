@@ -10,11 +10,22 @@ bool Parser::ParseColumnSpec(ColumnSpec* column) {
 
 bool Parser::ParseColumnBody(ColumnSpec* column) {
   if (!ParseType(column)) return false;
-  bool matched = true;
+  if (Accept("COLLATE")) {
+    column->collation_at = Peek().begin;
+    if (!ParseCollationName(&column->collation)) return false;
+  }
+  bool matched = false;
+  if (!ParseGenerated(column, &matched)) return false;
+  // MariaDB allows a generated column nothing that could set its value or nullability.
+  const bool few_attributes = column->generated && settings_.IsMariaDb();
+  matched = true;
   while (matched) {
     matched = false;
-    if (!ParseGenerated(column, &matched)) return false;
-    if (!matched && !ParseColumnAttribute(column, &matched)) return false;
+    if (few_attributes &&
+        AtAny({"NOT", "NULL", "DEFAULT", "ON", "AUTO_INCREMENT", "SERIAL", "PRIMARY", "KEY"})) {
+      return true;
+    }
+    if (!ParseColumnAttribute(column, &matched)) return false;
     if (!matched && !ParseRareColumnAttribute(column, &matched)) return false;
   }
   return true;
@@ -73,12 +84,16 @@ bool Parser::ParsePrecision(ColumnType* type, bool allow_one) {
 }
 
 bool Parser::ParseNumericOptions(ColumnType* type) {
+  bool sign_given = false;  // MariaDB takes only one of SIGNED and UNSIGNED
   while (true) {
+    if (settings_.IsMariaDb() && sign_given && AtAny({"SIGNED", "UNSIGNED"})) return true;
     if (Accept("UNSIGNED")) {
-      type->is_unsigned = true;
+      type->is_unsigned = sign_given = true;
     } else if (Accept("ZEROFILL")) {
       type->zerofill = type->is_unsigned = true;
-    } else if (!Accept("SIGNED")) {
+    } else if (Accept("SIGNED")) {
+      sign_given = true;
+    } else {
       return true;
     }
   }
@@ -464,7 +479,7 @@ bool Parser::ParseRareColumnAttribute(ColumnSpec* column, bool* matched) {
   if (Accept("COLUMN_FORMAT")) {
     return AcceptAny({"FIXED", "DYNAMIC", "DEFAULT"}) || Fail("FIXED, DYNAMIC or DEFAULT");
   }
-  if (Accept("STORAGE")) {
+  if (!settings_.IsMariaDb() && Accept("STORAGE")) {
     return AcceptAny({"DISK", "MEMORY", "DEFAULT"}) || Fail("DISK, MEMORY or DEFAULT");
   }
   if (AcceptAny({"ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE", "EXTERNAL_FORMAT"})) {

@@ -62,8 +62,7 @@ bool Parser::ParseTableElements(CreateTableStatement* table) {
 }
 
 bool Parser::ParsePeriod(std::vector<Name>* columns, bool* is_system_time) {
-  Take();
-  Take();
+  if (!Expect("PERIOD") || !Expect("FOR")) return false;
   *is_system_time = At("SYSTEM_TIME");
   Name name;
   if (!ParseName(&name, "a period's name") || !Expect("(")) return false;
@@ -255,7 +254,8 @@ bool Parser::ParsePartitionDefinitions(std::vector<std::string>* names) {
     if (!Expect("PARTITION") || !ParseName(&name, "a partition's name")) return false;
     names->push_back(std::move(name.text));
     if (Accept("VALUES")) {
-      if (AcceptWords({"LESS", "THAN"})) {
+      if (Accept("LESS")) {
+        if (!Expect("THAN")) return false;
         if (!Accept("MAXVALUE") && !SkipParenthesised()) return false;
       } else if (!Accept("IN")) {
         return Fail("LESS THAN or IN");

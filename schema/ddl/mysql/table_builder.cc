@@ -1,6 +1,7 @@
 #include "schema/ddl/mysql/table_builder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "schema/base/letter_case.h"
 
@@ -55,6 +56,77 @@ std::string BytesOfHex(const std::string& digits) {
     bytes += static_cast<char>(std::stoi(padded.substr(i, 2), nullptr, 16));
   }
   return bytes;
+}
+
+struct IntegerRange {
+  double low;
+  double high;
+};
+
+IntegerRange RangeOf(BaseType base, bool is_unsigned) {
+  const int bits = base == BaseType::kTinyInt     ? 8
+                   : base == BaseType::kSmallInt  ? 16
+                   : base == BaseType::kMediumInt ? 24
+                   : base == BaseType::kInt       ? 32
+                                                  : 64;
+  if (is_unsigned) return {0, std::ldexp(1.0, bits)};
+  return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
+}
+
+size_t CharactersIn(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+// The member as it is defined, for a default in other letters; empty where there is none.
+std::string MemberFor(const std::vector<std::string>& members, std::string_view text) {
+  for (const std::string& member : members) {
+    if (EqualsIgnoringCase(member, text)) return member;
+  }
+  return "";
+}
+
+// A SET's default in the order of its members.
+std::string InMemberOrder(const std::vector<std::string>& members, std::string_view text) {
+  std::set<std::string> wanted;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    wanted.insert(LowerCase(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  std::string ordered;
+  for (const std::string& member : members) {
+    if (!wanted.contains(LowerCase(member))) continue;
+    ordered += (ordered.empty() ? "" : ",") + member;
+  }
+  return ordered;
+}
+
+// Gives a literal default the form in which the server keeps it. False where it does not fit the
+// type at all.
+bool NormalizeDefault(BaseType base, Column* column) {
+  std::string& text = column->default_value.text;
+  if (base <= BaseType::kBigInt) {
+    const double value = std::strtod(text.c_str(), nullptr);
+    const IntegerRange range = RangeOf(base, column->source.is_unsigned);
+    if (value < range.low || value >= range.high) return false;
+    if (text.find_first_of(".eE") != std::string::npos) {
+      text = std::to_string(static_cast<int64_t>(std::round(value)));
+    } else if (text[0] == '+') {
+      text.erase(0, 1);
+    }
+  }
+  const LogicalType& type = column->type;
+  if (type.kind() == TypeKind::kDecimal) {
+    const double value = std::fabs(std::strtod(text.c_str(), nullptr));
+    if (value >= std::pow(10.0, type.precision() - type.scale())) return false;
+  }
+  if (base == BaseType::kEnum) text = MemberFor(column->source.enum_values, text);
+  if (base == BaseType::kSet) text = InMemberOrder(column->source.enum_values, text);
+  const bool has_length = (base == BaseType::kChar || base == BaseType::kVarChar) &&
+                          type.length() != LogicalType::kMaxLength;
+  return !has_length || CharactersIn(text) <= static_cast<size_t>(type.length());
 }
 
 }  // namespace
@@ -139,7 +211,13 @@ Result<Column> TableBuilder::MakeColumn(const ColumnSpec& spec, ColumnId id) {
   }
   column.id = id != 0 ? id : schema_.next_column_id++;
   if (spec.nullable == true) explicitly_null_.insert(column.id);
-  if (spec.nullable == false || !spec.nullable) explicitly_null_.erase(column.id);
+  if (spec.default_value.kind == ColumnDefault::Kind::kNull) default_null_.insert(column.id);
+  if (spec.generated && !run_.settings().IsMariaDb() &&
+      (spec.default_value.kind != ColumnDefault::Kind::kNone || !spec.on_update.empty() ||
+       spec.auto_increment)) {
+    return run_.Refuse(spec.name.at,
+                       "incorrect usage of DEFAULT, ON UPDATE or AUTO_INCREMENT and generated column");
+  }
   return column;
 }
 
@@ -167,6 +245,11 @@ Result<void> TableBuilder::SetDefault(const ColumnDefault& value, std::string_vi
       return {};
     case Kind::kNow:
       if (!IsTemporalWithClock(base) && !run_.settings().IsMariaDb()) return invalid();
+      // MySQL wants the same number of digits in the type and in the function.
+      if (!run_.settings().IsMariaDb() &&
+          std::to_string(column->type.precision()) != (value.text.empty() ? "0" : value.text)) {
+        return invalid();
+      }
       out = {Stored::kExpression,
              "CURRENT_TIMESTAMP" + (value.text.empty() ? "" : "(" + value.text + ")")};
       return {};
@@ -209,14 +292,12 @@ Result<void> TableBuilder::SetDefault(const ColumnDefault& value, std::string_vi
                                        ? 0
                                        : std::atoi(text.c_str() + comma + 1));
   }
-  if (base == BaseType::kEnum && value.kind == Kind::kString) {
-    const auto& members = column->source.enum_values;
-    const bool known = std::any_of(members.begin(), members.end(), [&](const std::string& member) {
-      return EqualsIgnoringCase(member, out.text);
-    });
-    if (!known) return invalid();
+  if (base == BaseType::kEnum && MemberFor(column->source.enum_values, out.text).empty() &&
+      std::find(column->source.enum_values.begin(), column->source.enum_values.end(), out.text) ==
+          column->source.enum_values.end()) {
+    return invalid();
   }
-  return {};
+  return NormalizeDefault(base, column) ? Result<void>() : invalid();
 }
 
 Result<ColumnId> TableBuilder::ColumnOf(const Name& name) const {
@@ -258,6 +339,46 @@ Result<void> TableBuilder::AddInlineKeys(const ColumnSpec& spec, ColumnId id) {
   return {};
 }
 
+// What a key of this kind cannot be over.
+Result<void> TableBuilder::CheckKeyParts(const KeySpec& key) const {
+  for (const KeySpec::Part& part : key.parts) {
+    if (part.column.empty()) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(const ColumnId id, ColumnOf(part.column));
+    const Column& column = *schema_.Find(id);
+    if (key.kind == KeySpec::Kind::kFulltext && column.source.charset.empty()) {
+      return run_.Refuse(part.column.at, "column " + Quoted(column.name) +
+                                             " cannot be part of FULLTEXT index");
+    }
+    const std::string& type = column.source.type_text;
+    const bool long_type = type.find("text") != std::string::npos ||
+                           type.find("blob") != std::string::npos || type == "json";
+    const bool ordered = key.kind == KeySpec::Kind::kPrimary ||
+                         key.kind == KeySpec::Kind::kUnique || key.kind == KeySpec::Kind::kIndex;
+    // MariaDB keeps such unique keys by hash, and cuts other ones to what fits.
+    if (long_type && ordered && part.prefix < 0 && column.source.enum_values.empty() &&
+        !run_.settings().IsMariaDb()) {
+      return run_.Refuse(part.column.at, "BLOB/TEXT column " + Quoted(column.name) +
+                                             " used in key specification without a key length");
+    }
+  }
+  return {};
+}
+
+// A foreign key needs an index that begins with its columns; without one the server makes it.
+void TableBuilder::CoverForeignKey(const KeySpec& key, const std::vector<ColumnId>& columns) {
+  const auto covers = [&](const std::vector<ColumnId>& index) {
+    return index.size() >= columns.size() &&
+           std::equal(columns.begin(), columns.end(), index.begin());
+  };
+  if (covers(schema_.primary_key)) return;
+  for (const IndexEntry& index : entry_.indexes) {
+    if (covers(index.columns)) return;
+  }
+  const Column* first = schema_.Find(columns[0]);
+  entry_.indexes.push_back({FreeIndexName(key.name.empty() ? first->name : key.name.text),
+                            KeySpec::Kind::kIndex, columns});
+}
+
 Result<void> TableBuilder::AddKey(const KeySpec& key) {
   if (key.kind == KeySpec::Kind::kCheck) {
     CheckEntry check{key.name.text, {}};
@@ -268,6 +389,7 @@ Result<void> TableBuilder::AddKey(const KeySpec& key) {
     entry_.checks.push_back(std::move(check));
     return {};
   }
+  DRIFTLESS_TRY(CheckKeyParts(key));
   std::vector<ColumnId> columns;
   for (const KeySpec::Part& part : key.parts) {
     if (part.column.empty()) {
@@ -287,6 +409,7 @@ Result<void> TableBuilder::AddKey(const KeySpec& key) {
   }
   if (key.kind == KeySpec::Kind::kForeign) {
     DRIFTLESS_ASSIGN_OR_RETURN(TablePath references, run_.PathOf(key.references.table));
+    CoverForeignKey(key, columns);
     entry_.foreign_keys.push_back({key.name.text, std::move(columns), std::move(references)});
     return {};
   }
@@ -315,13 +438,16 @@ Result<void> TableBuilder::AddPeriod(const std::vector<Name>& columns) {
   return {};
 }
 
-Result<void> TableBuilder::FinishPrimaryKey() {
+Result<void> TableBuilder::FinishPrimaryKey(size_t at) {
   for (ColumnId id : schema_.primary_key) {
     const int index = schema_.IndexOf(id);
     if (index < 0) continue;
     Column& column = schema_.columns[static_cast<size_t>(index)];
-    if (explicitly_null_.contains(id)) {
-      return run_.Refuse(0, "all parts of a PRIMARY KEY must be NOT NULL: " + Quoted(column.name));
+    const bool in_mysql = !run_.settings().IsMariaDb();
+    const bool is_new_table = entry_.schema == nullptr;
+    if ((in_mysql && explicitly_null_.contains(id)) ||
+        ((in_mysql || is_new_table) && default_null_.contains(id))) {
+      return run_.Refuse(at, "all parts of a PRIMARY KEY must be NOT NULL: " + Quoted(column.name));
     }
     column.type = column.type.NotNull();
     if (column.default_value.kind == DefaultValue::Kind::kNull) column.default_value = {};
@@ -364,7 +490,7 @@ Result<void> TableBuilder::CheckAutoIncrement(size_t at) const {
 
 Result<void> TableBuilder::Finish(size_t at) {
   DRIFTLESS_TRY(CheckColumns(at));
-  DRIFTLESS_TRY(FinishPrimaryKey());
+  DRIFTLESS_TRY(FinishPrimaryKey(at));
   return CheckAutoIncrement(at);
 }
 

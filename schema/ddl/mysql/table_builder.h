@@ -40,14 +40,17 @@ class TableBuilder {
  private:
   Result<ColumnId> ColumnOf(const Name& name) const;
   std::string FreeIndexName(const std::string& base) const;
-  Result<void> FinishPrimaryKey();
+  Result<void> FinishPrimaryKey(size_t at);
+  Result<void> CheckKeyParts(const KeySpec& key) const;
+  void CoverForeignKey(const KeySpec& key, const std::vector<ColumnId>& columns);
   Result<void> CheckColumns(size_t at) const;
   Result<void> CheckAutoIncrement(size_t at) const;
 
   const StatementRun& run_;
   DdlCatalog::TableEntry entry_;
   TableSchema schema_;
-  std::set<ColumnId> explicitly_null_;  // NULL was written: no part of a primary key
+  std::set<ColumnId> explicitly_null_;  // NULL was written: no part of a primary key in MySQL
+  std::set<ColumnId> default_null_;     // DEFAULT NULL was written
 };
 
 }  // namespace driftless::mysql
