@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "schema/base/check.h"
 #include "schema/base/letter_case.h"
 #include "schema/ddl/mysql/parser.h"
 #include "schema/ddl/mysql/statement_run.h"
@@ -61,6 +62,34 @@ void DdlCatalog::Load(TableSchemaPtr table) {
 
 void DdlCatalog::Forget(const TablePath& table) {
   tables_.erase(KeyOf(table.database, table.table));
+}
+
+void DdlCatalog::Rebind(TableSchema schema, const std::map<ColumnId, ColumnId>& ids) {
+  auto found = tables_.find(KeyOf(schema.path.database, schema.path.table));
+  DRIFTLESS_CHECK(found != tables_.end());
+  const auto rebind = [&](ColumnId& id) {
+    if (auto to = ids.find(id); to != ids.end()) id = to->second;
+  };
+  const auto rebind_all = [&](std::vector<ColumnId>& list) {
+    for (ColumnId& id : list) rebind(id);
+  };
+  auto entry = std::make_shared<TableEntry>(*found->second);
+  for (Column& column : schema.columns) rebind(column.id);
+  rebind_all(schema.primary_key);
+  rebind_all(schema.partition_keys);
+  for (IndexEntry& index : entry->indexes) rebind_all(index.columns);
+  for (ForeignKeyEntry& key : entry->foreign_keys) rebind_all(key.columns);
+  for (CheckEntry& check : entry->checks) rebind_all(check.columns);
+  std::map<ColumnId, std::vector<ColumnId>> generated_from;
+  for (auto& [generated, from] : entry->generated_from) {
+    ColumnId id = generated;
+    rebind(id);
+    rebind_all(from);
+    generated_from[id] = std::move(from);
+  }
+  entry->generated_from = std::move(generated_from);
+  entry->schema = std::make_shared<const TableSchema>(std::move(schema));
+  found->second = std::move(entry);
 }
 
 void DdlCatalog::SetDatabase(const std::string& name, const Charset& defaults) {

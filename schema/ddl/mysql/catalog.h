@@ -74,6 +74,10 @@ class DdlCatalog {
   // constraints are unknown then; statements about them are believed.
   void Load(TableSchemaPtr table);
   void Forget(const TablePath& table);
+  // Replaces the schema of the tracked table `schema.path`, whose columns still have their present
+  // ids, and then gives columns the ids that `ids` names for them, in the key, indexes and constraints
+  // too. For who knows identities better than single statements tell (online schema changes).
+  void Rebind(TableSchema schema, const std::map<ColumnId, ColumnId>& ids);
   // Defaults of a database; one that was never named is created with the server's on first use.
   void SetDatabase(const std::string& name, const Charset& defaults);
   // Incarnations are numbered in the order of creation. A restart sets the number where it was, so

@@ -1,3 +1,4 @@
+#include "schema/ddl/mysql/query_columns.h"
 #include "schema/ddl/mysql/statement_run.h"
 #include "schema/ddl/mysql/table_builder.h"
 
@@ -17,6 +18,33 @@ Result<StatementRun::EntryPtr> StatementRun::BuildLike(const TableName& like,
   return EntryPtr(std::move(entry));
 }
 
+// The columns of AS SELECT stand behind the defined ones. A name that is in both has the definition,
+// at the place that the query gives it.
+Result<void> StatementRun::AddQueryColumns(const CreateTableStatement& create,
+                                           TableSchema* schema) const {
+  const TableLookup lookup = [this](const TableName& name) -> Result<TableSchemaPtr> {
+    DRIFTLESS_ASSIGN_OR_RETURN(const EntryPtr entry, Require(name));
+    return entry->schema;
+  };
+  std::vector<Column> selected;
+  QueryError error;
+  const Charset connection = FindCharset("utf8mb4", settings());
+  if (!DeriveQueryColumns(sql_, create.query, lookup, settings(), connection, &selected, &error)) {
+    return Fail(error.kind, error.at, error.message);
+  }
+  for (Column& column : selected) {
+    const int defined = schema->IndexOfNameIgnoringCase(column.name);
+    if (defined >= 0) {
+      column = schema->columns[static_cast<size_t>(defined)];
+      schema->columns.erase(schema->columns.begin() + defined);
+    } else {
+      column.id = schema->next_column_id++;
+    }
+    schema->columns.push_back(std::move(column));
+  }
+  return {};
+}
+
 Result<StatementRun::EntryPtr> StatementRun::BuildTable(const CreateTableStatement& create,
                                                         const TablePath& path) {
   if (create.like) return BuildLike(*create.like, path);
@@ -33,9 +61,7 @@ Result<StatementRun::EntryPtr> StatementRun::BuildTable(const CreateTableStateme
     ids.push_back(column.id);
     schema.columns.push_back(std::move(column));
   }
-  if (!create.query.empty()) {
-    return Fail(ErrorKind::kUnsupported, create.query[0].begin, "the columns of CREATE TABLE ... AS SELECT cannot be derived");
-  }
+  if (!create.query.empty()) DRIFTLESS_TRY(AddQueryColumns(create, &schema));
   for (size_t i = 0; i < create.columns.size(); ++i) {
     DRIFTLESS_TRY(builder.AddInlineKeys(create.columns[i], ids[i]));
   }

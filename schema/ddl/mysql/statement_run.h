@@ -68,6 +68,7 @@ class StatementRun {
   void AddDrop(const TablePath& path, const EntryPtr& entry);
 
   Result<EntryPtr> BuildTable(const CreateTableStatement& create, const TablePath& path);
+  Result<void> AddQueryColumns(const CreateTableStatement& create, TableSchema* schema) const;
   Result<EntryPtr> BuildLike(const TableName& like, const TablePath& path);
   Result<void> AlterPartitions(const AlterTableStatement& alter, const TablePath& path,
                                const EntryPtr& entry, Entry* next);

@@ -176,7 +176,6 @@ TEST_P(CorpusTest, IsUnderstood) {
     }
     return;
   }
-  if (!effect && effect.error().kind() == ErrorKind::kUnsupported) GTEST_SKIP();
   ASSERT_TRUE(effect) << effect.error().ToString();
   const std::string events = EventsOf(EffectJson(*effect, settings));
   const ReplayState after = ParseState(test.after, settings);
