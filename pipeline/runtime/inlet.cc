@@ -1,0 +1,456 @@
+#include "pipeline/runtime/inlet.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/runtime/key_change.h"
+#include "schema/base/check.h"
+
+namespace driftless {
+
+Inlet::Inlet(Context context)
+    : context_(std::move(context)),
+      queue_(context_.queue_bytes_max),
+      base_(context_.committed.base),
+      progress_(context_.start) {
+  for (const auto& [path, position] : context_.committed.tables) {
+    Table& table = Find(path);
+    table.own_base = position.base;
+    table.feeds = position.feeds;
+  }
+  for (const InletTableStart& start : context_.tables) Begin(start);
+}
+
+Inlet::~Inlet() {
+  Abort();
+  Join();
+}
+
+void Inlet::Begin(const InletTableStart& start) {
+  Table& table = Find(start.table);
+  if (start.is_known) OpenEpoch(table, start.evolved, start.by_source, /*writers_stay=*/false);
+  if (start.waits) table.state = TableState::kCutting;
+  // A table that waits, or has parked items, stands where it was committed; the others go with the
+  // sink.
+  if ((start.waits || start.parked.has_value()) && !table.own_base.has_value()) {
+    table.own_base = base_;
+  }
+  if (!start.parked.has_value()) return;
+  table.received = start.parked->through;
+  table.received_feeds = start.parked->feeds;
+  table.lot.Restore(start.parked->segments);
+  ReportParked(table);
+  if (table.state == TableState::kOpen && !table.lot.empty()) draining_.insert(start.table);
+}
+
+bool Inlet::Push(Item item) {
+  const int64_t bytes = ItemBytes(item);
+  return queue_.Push(std::move(item), bytes);
+}
+
+void Inlet::Post(InletCommand command) { queue_.Post(std::move(command)); }
+
+void Inlet::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Inlet::CloseItems() { queue_.Close(); }
+
+void Inlet::Abort() {
+  queue_.Abort();
+  queue_.Post(StopInlet{});
+}
+
+void Inlet::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- the loop --------------------------------------------------------------------------------
+
+void Inlet::Run() {
+  while (!stopped_) {
+    Result<void> result = RunOnce();
+    if (result) continue;
+    context_.failed(std::move(result).error().Context("sink " + context_.sink_name));
+    // Nothing goes on behind a failure; the items are thrown away so that no source waits.
+    queue_.Abort();
+    items_closed_ = true;
+    draining_.clear();
+  }
+}
+
+// A parking disk that is full stops the whole sink: its sources wait, as with a full queue.
+bool Inlet::IsStalled() const {
+  return context_.space->DiskIsFull() && !context_.full_parking_fails;
+}
+
+Result<void> Inlet::RunOnce() {
+  using Queue = decltype(queue_);
+  const bool stalled = IsStalled();
+  if (idle_round_.has_value() && draining_.empty() && (stalled || queue_.empty())) {
+    context_.idle(*std::exchange(idle_round_, std::nullopt));
+  }
+  const auto want =
+      stalled || items_closed_ ? Queue::Want::kCommandsOnly : Queue::Want::kAll;
+  const auto wait = draining_.empty() ? Queue::Wait::kBlock : Queue::Wait::kPoll;
+  Queue::Taken taken = queue_.Take(want, wait);
+  if (taken.closed) items_closed_ = true;
+  if (taken.command.has_value()) return Obey(*taken.command);
+  if (taken.item.has_value()) DRIFTLESS_TRY(Take(*taken.item));
+  if (draining_.empty()) return {};
+  auto next = draining_.upper_bound(last_drained_);
+  if (next == draining_.end()) next = draining_.begin();
+  last_drained_ = *next;
+  return DrainOne(Find(last_drained_));
+}
+
+Result<void> Inlet::Obey(const InletCommand& command) {
+  if (const auto* cut = std::get_if<TakeCut>(&command)) {
+    if (!cut->table.has_value()) return TakeCheckpoint(cut->cut);
+    TakeSchemaCut(cut->cut, *cut->table);
+  } else if (const auto* release = std::get_if<ReleaseTable>(&command)) {
+    Release(*release);
+  } else if (const auto* settle = std::get_if<SettleTable>(&command)) {
+    Settle(*settle);
+  } else if (std::holds_alternative<SpillParked>(command)) {
+    return SpillAll();
+  } else if (const auto* report = std::get_if<ReportIdle>(&command)) {
+    idle_round_ = report->round;
+  } else {
+    stopped_ = true;
+  }
+  return {};
+}
+
+Result<void> Inlet::Take(Item& item) {
+  if (auto* batch = std::get_if<BatchItem>(&item)) return Deliver(*batch);
+  if (auto* change = std::get_if<SchemaItem>(&item)) return Deliver(*change);
+  TakeProgress(std::get<ProgressItem>(item));
+  return {};
+}
+
+void Inlet::TakeProgress(const ProgressItem& item) {
+  progress_.Extend(item.point, item.resume);
+  base_.Extend(item.point, item.resume);
+}
+
+template <typename AnyItem>
+Result<void> Inlet::Deliver(AnyItem& item) {
+  for (Table* table : TablesOf(TableOf(item))) {
+    Result<void> handled = Handle(*table, item);
+    if (!handled) {
+      return std::move(handled).error().Context("table " + table->key.table.ToString());
+    }
+  }
+  return {};
+}
+
+// ---- items -----------------------------------------------------------------------------------
+
+bool Inlet::Covers(const Table& table, const TablePath& source, const Point& point) const {
+  if (!table.own_base.has_value()) {
+    if (base_.Covers(point)) return true;
+  } else if (table.own_base->Covers(point)) {
+    return true;
+  }
+  const auto feed = table.feeds.find(source);
+  return feed != table.feeds.end() && feed->second.Covers(point);
+}
+
+bool Inlet::IsReceived(const Table& table, const TablePath& source, const Point& point) const {
+  if (table.received.Covers(point)) return true;
+  const auto feed = table.received_feeds.find(source);
+  return feed != table.received_feeds.end() && feed->second.Covers(point);
+}
+
+int64_t Inlet::FirstUncovered(const Table& table, const ChangeBatch& batch) const {
+  // Nearly always nothing is covered: only a replay looks further than the first row.
+  if (!Covers(table, batch.table(), batch.point(0))) return 0;
+  int64_t covered = 0;
+  int64_t uncovered = batch.size();
+  while (uncovered - covered > 1) {
+    const int64_t middle = covered + (uncovered - covered) / 2;
+    (Covers(table, batch.table(), batch.point(middle)) ? covered : uncovered) = middle;
+  }
+  return uncovered;
+}
+
+Result<void> Inlet::Handle(Table& table, const BatchItem& item) {
+  const ChangeBatch& batch = *item.batch;
+  if (Covers(table, batch.table(), batch.last_point())) {
+    table.metrics->AddReplayed(batch.size());
+    return {};
+  }
+  if (table.state == TableState::kOpen && table.lot.empty()) return Assign(table, item.batch);
+  if (IsReceived(table, batch.table(), batch.last_point())) return {};
+  table.received_feeds[batch.table()].Extend(batch.last_point());
+  return Park(table, item);
+}
+
+Result<void> Inlet::Handle(Table& table, const SchemaItem& item) {
+  const StatementChange& change = *item.change;
+  if (Covers(table, change.table, change.point)) return {};
+  const bool goes_on = table.state == TableState::kOpen && table.lot.empty();
+  if (!goes_on && IsReceived(table, change.table, change.point)) return {};
+  table.received_feeds[change.table].Extend(change.point);
+  DRIFTLESS_TRY(Park(table, item));
+  if (goes_on) Arrive(table, item);
+  return {};
+}
+
+// The change stands at the front of the lot and stays there until it is released.
+void Inlet::Arrive(Table& table, const SchemaItem& item) {
+  table.state = TableState::kParked;
+  draining_.erase(table.key.table);
+  if (!table.own_base.has_value()) table.own_base = base_;
+  table.waiting_source = item.change->table;
+  context_.arrived(ChangeArrived{table.key, item.change, item.position, item.seen_ms});
+}
+
+Result<void> Inlet::Park(Table& table, ParkedItem item) {
+  if (context_.space->DiskIsFull() && context_.full_parking_fails) {
+    return MakeError(ErrorKind::kResourceExhausted,
+                     fmt::format("parked items fill parking.disk-bytes-max ({} bytes)",
+                                 context_.space->disk_bytes_max()))
+        .Hint("Decide the held schema changes (`driftless approve` or `reject`), raise "
+              "parking.disk-bytes-max, or set parking.on-full: block.");
+  }
+  if (!table.own_base.has_value()) table.own_base = base_;
+  DRIFTLESS_TRY(table.lot.Append(std::move(item)));
+  ReportParked(table);
+  WarnOfFullDisk();
+  return {};
+}
+
+void Inlet::WarnOfFullDisk() {
+  const int64_t percent = context_.space->disk_bytes() * 100 /
+                          std::max<int64_t>(context_.space->disk_bytes_max(), 1);
+  const int step = percent >= 100 ? 100 : percent >= 80 ? 80 : percent >= 50 ? 50 : 0;
+  if (step > disk_warning_) {
+    spdlog::warn("sink {}: parked items use {} % of parking.disk-bytes-max{}", context_.sink_name,
+                 percent, step == 100 ? "; the sink waits for decisions" : "");
+  }
+  disk_warning_ = step;
+}
+
+Result<void> Inlet::DrainOne(Table& table) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const ParkedItem* front, table.lot.Front());
+  if (const auto* change = std::get_if<SchemaItem>(front)) {
+    if (!Covers(table, change->change->table, change->change->point)) {
+      Arrive(table, *change);
+      return {};
+    }
+  } else {
+    ChangeBatchPtr batch = std::get<BatchItem>(*front).batch;
+    if (Covers(table, batch->table(), batch->last_point())) {
+      table.metrics->AddReplayed(batch->size());
+    } else {
+      Result<void> assigned = Assign(table, std::move(batch));
+      if (!assigned) {
+        return std::move(assigned).error().Context("table " + table.key.table.ToString());
+      }
+    }
+  }
+  table.lot.PopFront();
+  ReportParked(table);
+  if (table.lot.empty()) LotIsEmpty(table);
+  return {};
+}
+
+// Everything that was parked has gone on, so the table has all that this process was sent, and what
+// a former one had received.
+void Inlet::LotIsEmpty(Table& table) {
+  draining_.erase(table.key.table);
+  table.own_base = CutPosition::Join(*table.own_base, table.received);
+  table.received = {};
+  table.received_feeds.clear();
+  CatchUp(table);
+}
+
+void Inlet::CatchUp(Table& table) {
+  if (!table.own_base.has_value() || table.state != TableState::kOpen || !table.lot.empty()) return;
+  table.own_base = CutPosition::Join(*table.own_base, progress_);
+  if (table.own_base->Covers(base_)) table.own_base.reset();
+}
+
+Result<void> Inlet::Assign(Table& table, ChangeBatchPtr batch) {
+  const TablePath& source = batch->table();
+  if (!table.is_known) {
+    return MakeError(ErrorKind::kInvalidInput,
+                     "rows of " + source.ToString() + " came before its create.table")
+        .Position(batch->point(0).ToString())
+        .Hint("The state of this sink does not know the table. Start the pipeline on a new state "
+              "folder, so that the source announces its tables.");
+  }
+  const Point last = batch->last_point();
+  if (table.epoch == nullptr) {
+    table.metrics->AddUnrouted(batch->size());
+    table.feeds[source].Extend(last);
+    return {};
+  }
+  const EvolvedSchema& evolved = table.epoch->EvolvedFor(source);
+  if (ChangeBatchPtr split = SplitKeyChanges(batch, evolved); split != batch) {
+    batch = Charge(std::move(split), context_.space->budget());
+  }
+  const auto first = static_cast<uint32_t>(FirstUncovered(table, *batch));
+  if (first > 0) table.metrics->AddReplayed(first);
+  const Projection& projection = table.epoch->ProjectionFor(batch->schema());
+  rows_.Reset(table.writer_count);
+  context_.sink->Assign(*batch, evolved, projection, &rows_);
+  for (WriterIndex writer = 0; writer < rows_.writer_count(); ++writer) {
+    std::span<const uint32_t> rows = rows_.rows(writer);
+    rows = rows.subspan(static_cast<size_t>(
+        std::lower_bound(rows.begin(), rows.end(), first) - rows.begin()));
+    if (rows.empty()) continue;
+    WriteRows write{table.epoch, writer, batch, &projection, {rows.begin(), rows.end()}};
+    const size_t thread = (table.first_thread + writer) % context_.writers.size();
+    if (!context_.writers[thread]->Push(std::move(write))) return {};
+  }
+  table.feeds[source].Extend(last);
+  table.metrics->AddChanges(batch->size() - first, static_cast<int64_t>(batch->charged_bytes()));
+  return {};
+}
+
+// ---- cuts and releases -----------------------------------------------------------------------
+
+CutMove Inlet::CheckpointMove() {
+  CutMove move;
+  move.base = base_;
+  for (auto& [path, table] : tables_) {
+    if (table->state == TableState::kCutting) {
+      move.left_behind.insert(path);
+      continue;
+    }
+    CatchUp(*table);
+    const CutPosition& base = table->own_base.has_value() ? *table->own_base : base_;
+    std::erase_if(table->feeds, [&](const auto& feed) { return base.Covers(feed.second); });
+    TablePosition position{table->own_base, table->feeds};
+    if (!position.empty()) move.tables[path] = std::move(position);
+  }
+  return move;
+}
+
+Result<void> Inlet::TakeCheckpoint(CutId cut) {
+  BarrierTaken taken;
+  taken.cut = cut;
+  taken.move = CheckpointMove();
+  const auto left_behind = std::make_shared<const std::set<TablePath>>(taken.move.left_behind);
+  for (WriterThread* writer : context_.writers) {
+    if (!writer->Push(PrepareCut{cut, std::nullopt, left_behind})) return {};
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(taken.parked, SnapshotParked());
+  context_.barrier(std::move(taken));
+  return {};
+}
+
+Result<std::vector<ParkedSnapshot>> Inlet::SnapshotParked() {
+  std::vector<ParkedSnapshot> snapshots;
+  for (auto& [path, table] : tables_) {
+    ParkedSnapshot snapshot;
+    snapshot.retired = table->lot.TakeRetired();
+    if (!table->lot.on_disk() && snapshot.retired.empty()) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(snapshot.parked.segments, table->lot.Sync());
+    if (table->lot.on_disk()) table->received = CutPosition::Join(table->received, progress_);
+    snapshot.parked.table = table->key;
+    snapshot.parked.through = table->received;
+    snapshot.parked.feeds = table->received_feeds;
+    snapshots.push_back(std::move(snapshot));
+  }
+  return snapshots;
+}
+
+void Inlet::TakeSchemaCut(CutId cut, const TablePath& path) {
+  Table& table = Find(path);
+  DRIFTLESS_CHECK(table.state != TableState::kCutting);
+  CatchUp(table);
+  if (!table.own_base.has_value()) table.own_base = base_;
+  draining_.erase(path);
+  table.state = TableState::kCutting;
+  BarrierTaken taken;
+  taken.cut = cut;
+  taken.move.tables[path] = TablePosition{table.own_base, table.feeds};
+  taken.source = table.waiting_source.value_or(TablePath{});
+  for (WriterThread* writer : context_.writers) {
+    if (!writer->Push(PrepareCut{cut, path, nullptr})) return;
+  }
+  context_.barrier(std::move(taken));
+}
+
+void Inlet::Release(const ReleaseTable& release) {
+  Table& table = Find(release.table);
+  const std::optional<TablePath> source =
+      release.source.has_value() ? release.source : std::exchange(table.waiting_source, std::nullopt);
+  if (source.has_value()) table.feeds[*source].Extend(release.point);
+  OpenEpoch(table, release.evolved, release.by_source, release.writers_stay);
+  table.state = TableState::kOpen;
+  if (table.lot.empty()) {
+    CatchUp(table);
+  } else {
+    draining_.insert(release.table);
+  }
+}
+
+void Inlet::Settle(const SettleTable& settle) {
+  Table& table = Find(settle.table);
+  table.own_base = settle.position.base;
+  if (!table.own_base.has_value()) table.own_base = base_;
+  table.feeds = settle.position.feeds;
+  table.state = TableState::kOpen;
+  if (table.lot.empty()) {
+    CatchUp(table);
+  } else {
+    draining_.insert(settle.table);
+  }
+}
+
+Result<void> Inlet::SpillAll() {
+  for (auto& [path, table] : tables_) {
+    if (table->lot.on_disk() || table->lot.empty()) continue;
+    DRIFTLESS_TRY(table->lot.Spill());
+    ReportParked(*table);
+  }
+  return {};
+}
+
+// ---- tables ----------------------------------------------------------------------------------
+
+void Inlet::OpenEpoch(Table& table, EvolvedSchemaPtr evolved,
+                      std::map<TablePath, EvolvedSchemaPtr> by_source, bool writers_stay) {
+  table.is_known = true;
+  if (!writers_stay) ++table.generation;
+  if (evolved == nullptr) {
+    table.epoch = nullptr;
+    return;
+  }
+  table.writer_count = std::max<WriterIndex>(context_.sink->WriterCount(*evolved), 1);
+  table.epoch = std::make_shared<TableEpoch>(table.key, table.generation, std::move(evolved),
+                                             std::move(by_source), context_.on_cast_failure,
+                                             context_.on_null_violation);
+}
+
+Inlet::Table& Inlet::Find(const TablePath& path) {
+  std::unique_ptr<Table>& table = tables_[path];
+  if (table == nullptr) {
+    table = std::make_unique<Table>(SinkTableKey{context_.sink_name, path}, context_.space);
+    table->metrics = context_.metrics->Table(table->key);
+    table->first_thread = next_thread_++;
+  }
+  return *table;
+}
+
+const std::vector<Inlet::Table*>& Inlet::TablesOf(const TablePath& source) {
+  const auto [it, is_new] = routes_.try_emplace(source);
+  if (is_new) {
+    for (const TablePath& path : context_.route(source)) it->second.push_back(&Find(path));
+  }
+  return it->second;
+}
+
+void Inlet::ReportParked(Table& table) {
+  table.metrics->SetParked(table.lot.items(), table.lot.memory_bytes());
+}
+
+}  // namespace driftless

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "sinks/api/memory_budget.h"
+
+namespace driftless {
+
+// Somebody who can give memory back: a writer thread.
+class MemoryHolder {
+ public:
+  virtual ~MemoryHolder() = default;
+  // Bytes that a roll would free. Any thread.
+  virtual int64_t RollableBytes() const = 0;
+  virtual void RequestRoll() = 0;  // never blocks; ends in MemoryPressure::RollDone
+};
+
+// When the budget is short, the largest writer rolls; one at a time, until there is room again.
+// Thread-safe.
+class MemoryPressure {
+ public:
+  explicit MemoryPressure(MemoryBudget* budget) : budget_(budget) {}
+
+  void Register(MemoryHolder* holder);
+  void Unregister(MemoryHolder* holder);
+  // To be called by whoever waits for memory or has just taken some. False: the budget is short, and
+  // no writer holds anything that a roll could free.
+  bool Relieve();
+  void RollDone();
+
+ private:
+  MemoryBudget* const budget_;
+  std::mutex mutex_;
+  std::vector<MemoryHolder*> holders_;
+  bool rolling_ = false;
+};
+
+}  // namespace driftless

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "schema/audit/audit.h"
+
+namespace driftless {
+
+// Counters of one sink table, found once and kept: the hot path adds per batch and looks nothing up.
+class TableMetrics {
+ public:
+  virtual ~TableMetrics() = default;
+  virtual void AddChanges(int64_t rows, int64_t bytes) = 0;
+  virtual void AddReplayed(int64_t rows) = 0;   // dropped: the table has them already
+  virtual void AddUnrouted(int64_t rows) = 0;   // of a table that is not captured there any more
+  virtual void SetParked(int64_t items, int64_t bytes) = 0;
+};
+
+// What the pipeline tells Prometheus, all names beginning with driftless_. Thread-safe.
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  TableMetrics* Table(const SinkTableKey& table);  // lives as long as this
+
+  void AddVerdict(const AuditRecord& record);
+  void SetOpenDivergences(const std::string& sink, int64_t count);
+  void SetHolds(int64_t count);
+  void SetLag(const std::string& stream, double seconds);
+  void SetQueueBytes(const std::string& sink, std::string_view queue, int64_t bytes);
+  void SetMemory(int64_t used_bytes, int64_t limit_bytes);
+  void SetParkingDisk(int64_t used_bytes, int64_t limit_bytes);
+  void ObserveCheckpoint(const std::string& sink, double seconds);
+  void CountCheckpoint(const std::string& sink, std::string_view result);  // "committed", "void"
+  // Seconds from reading the statement to "planned", "flushed", "applied", "released".
+  void ObservePhase(const std::string& sink, std::string_view phase, double seconds);
+  void AddRetry(const std::string& sink, std::string_view call);
+  void AddDeadLetter();
+  int64_t total_changes() const;  // over all sinks, for the progress line
+
+  std::string Text() const;  // Prometheus' text exposition format, version 0.0.4
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace driftless
