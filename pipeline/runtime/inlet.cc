@@ -119,7 +119,7 @@ Result<void> Inlet::Obey(const InletCommand& command) {
     return SpillAll();
   } else if (const auto* report = std::get_if<ReportIdle>(&command)) {
     idle_round_ = report->round;
-  } else {
+  } else if (std::holds_alternative<StopInlet>(command)) {
     stopped_ = true;
   }
   return {};

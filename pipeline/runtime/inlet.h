@@ -59,13 +59,14 @@ struct SettleTable {
   TablePosition position;
 };
 struct SpillParked {};
+struct Wake {};  // room on the parking disk: look again
 // Answered by `idle` when no item is queued and no parked item can go on.
 struct ReportIdle {
   uint64_t round = 0;
 };
 struct StopInlet {};
 using InletCommand =
-    std::variant<TakeCut, ReleaseTable, SettleTable, SpillParked, ReportIdle, StopInlet>;
+    std::variant<TakeCut, ReleaseTable, SettleTable, SpillParked, Wake, ReportIdle, StopInlet>;
 
 // How a table begins in a new process.
 struct InletTableStart {

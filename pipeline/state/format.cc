@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS audit (
   rows_may_stop INTEGER NOT NULL, never INTEGER NOT NULL, actions TEXT NOT NULL,
   result TEXT NOT NULL, message TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS audit_by_id ON audit (id);
+CREATE INDEX IF NOT EXISTS audit_held ON audit (id) WHERE result = 'held';
 CREATE TABLE IF NOT EXISTS divergences (
   id INTEGER PRIMARY KEY, sink TEXT NOT NULL, sink_table TEXT NOT NULL,
   column_id INTEGER NOT NULL, column_name TEXT NOT NULL, event TEXT NOT NULL,

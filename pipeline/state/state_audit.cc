@@ -213,6 +213,21 @@ Result<std::vector<AuditRecord>> StateStore::Audit(const AuditQuery& query) cons
   }
 }
 
+Result<std::vector<DecisionId>> StateStore::OpenHolds() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      SqliteStatement rows,
+      database_.Prepare("SELECT DISTINCT id FROM audit AS a WHERE result = 'held' AND seq = "
+                        "(SELECT MAX(seq) FROM audit WHERE id = a.id AND part = a.part) "
+                        "ORDER BY id"));
+  std::vector<DecisionId> holds;
+  while (true) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool more, rows.Step());
+    if (!more) return holds;
+    holds.push_back(static_cast<DecisionId>(rows.Int(0)));
+  }
+}
+
 Result<std::vector<Divergence>> StateStore::Divergences(bool also_ended) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   DRIFTLESS_ASSIGN_OR_RETURN(

@@ -144,6 +144,8 @@ class StateStore : public SchemaHistoryStore {
 
   Result<DecisionId> NextDecision() const;
   Result<std::vector<AuditRecord>> Audit(const AuditQuery& query) const;
+  // Decisions that wait for `approve` or `reject`: the newest record of a part says so.
+  Result<std::vector<DecisionId>> OpenHolds() const;
   Result<std::vector<Divergence>> Divergences(bool also_ended) const;
   // Removes what is older than `before_ms`, except what an open divergence came from.
   Result<void> TrimAudit(int64_t before_ms);

@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/runtime/control.h"
+#include "schema/base/check.h"
+
+// What the coordinator is told and what it wants done.
+namespace driftless {
+
+void Runtime::Impl::Feed(CoordinatorInput input) {
+  CarryOut(coordinator_->Step(std::move(input), parts_.clock->NowMillis()));
+}
+
+void Runtime::Impl::CarryOut(std::vector<CoordinatorAction> actions) {
+  for (CoordinatorAction& action : actions) CarryOut(action);
+}
+
+void Runtime::Impl::CarryOut(CoordinatorAction& action) {
+  if (auto* audit = std::get_if<RecordAudit>(&action)) {
+    OnAudit(audit->record);
+    Record([record = std::move(audit->record)](StateTransaction& t) { return t.PutAudit(record); });
+  } else if (auto* state = std::get_if<RecordTableState>(&action)) {
+    Record([state = std::move(*state)](StateTransaction& t) {
+      return t.PutTableState(state.table, state.state);
+    });
+  } else if (auto* begun = std::get_if<RecordDivergence>(&action)) {
+    Record([divergence = std::move(begun->divergence)](StateTransaction& t) {
+      return t.PutDivergence(divergence);
+    });
+  } else if (auto* ended = std::get_if<EndDivergences>(&action)) {
+    Record([ended = std::move(*ended), now = parts_.clock->NowMillis()](StateTransaction& t) {
+      return t.EndDivergences(ended.table, ended.column, ended.event, ended.ended_by, now);
+    });
+  } else if (auto* read = std::get_if<ReadSinkTable>(&action)) {
+    Later([this, key = read->table] { ReadTable(key); });
+  } else if (auto* cut = std::get_if<CutTable>(&action)) {
+    Later([this, cut = std::move(*cut)] {
+      if (SinkRun* run = FindSink(cut.table.sink)) StartSchemaCut(*run, cut);
+    });
+  } else if (auto* step = std::get_if<ExecuteStep>(&action)) {
+    Later([this, step = std::move(*step)] { Execute(step); });
+  } else if (auto* release = std::get_if<driftless::Release>(&action)) {
+    OnRelease(*release);
+  } else if (auto* fail = std::get_if<FailPipeline>(&action)) {
+    if (OpenChange* change = FindChange(fail->table)) change->waits_for_person = true;
+    Later([this, fail = std::move(*fail)] { OnFailPipeline(fail); });
+  } else {
+    const Notify& notify = std::get<Notify>(action);
+    parts_.metrics->AddVerdict(notify.record);
+    const AuditRecord& r = notify.record;
+    const auto level = notify.level == Notify::Level::kError  ? spdlog::level::err
+                       : notify.level == Notify::Level::kWarn ? spdlog::level::warn
+                                                              : spdlog::level::info;
+    spdlog::log(level, "schema change {}: {}: {} at {}: {} ({}){}{}", r.id, r.sink.ToString(),
+                r.detail, r.position, ToString(r.verdict.kind), ToString(r.result),
+                r.verdict.reason.empty() ? "" : ": " + r.verdict.reason,
+                r.message.empty() ? "" : "; " + r.message);
+  }
+}
+
+OpenChange* Runtime::Impl::FindChange(const SinkTableKey& key) {
+  SinkRun* run = FindSink(key.sink);
+  if (run == nullptr) return nullptr;
+  const auto it = run->changes.find(key.table);
+  return it == run->changes.end() ? nullptr : &it->second;
+}
+
+void Runtime::Impl::OnArrived(ChangeArrived arrived) {
+  SinkRun* run = FindSink(arrived.table.sink);
+  OpenChange change;
+  change.seen_ms = arrived.seen_ms;
+  change.source = arrived.change->table;
+  run->changes[arrived.table.table] = change;
+  Feed(std::move(arrived));
+}
+
+void Runtime::Impl::OnAudit(const AuditRecord& record) {
+  OpenChange* change = FindChange(record.sink);
+  if (change == nullptr) return;
+  if (record.result == AuditResult::kHeld) change->waits_for_person = true;
+}
+
+void Runtime::Impl::ObservePhase(SinkRun& run, const TablePath& table, std::string_view phase) {
+  const auto it = run.changes.find(table);
+  if (it == run.changes.end() || it->second.from_former_process || it->second.seen_ms == 0) return;
+  const int64_t elapsed_ms = parts_.clock->NowMillis() - it->second.seen_ms;
+  parts_.metrics->ObservePhase(run.name(), phase,
+                               static_cast<double>(std::max<int64_t>(elapsed_ms, 0)) / 1000);
+}
+
+// Where a cut was made, everything before the change is committed, so the change itself is covered
+// with the outcome, in one transaction. Without a cut, rows before it are still in the writers: the
+// next checkpoint moves the position, and a replay meets the recorded verdict.
+void Runtime::Impl::OnRelease(const driftless::Release& release) {
+  SinkRun* run = FindSink(release.table.sink);
+  if (run == nullptr) return;
+  const TablePath& table = release.table.table;
+  ReleaseTable command;
+  command.table = table;
+  command.evolved = release.evolved;
+  command.by_source = release.by_source;
+  command.writers_stay = release.writers_stay;
+  command.point = release.point;
+  if (OpenChange* change = FindChange(release.table)) {
+    if (change->cut_committed) {
+      if (!change->source.table.empty()) {
+        run->positions.tables[table].feeds[change->source].Extend(release.point);
+        run->positions_moved = true;
+      }
+      Record([key = release.table](StateTransaction& t) { return t.CloseCut(key); });
+    }
+    if (change->from_former_process && !change->source.table.empty()) {
+      command.source = change->source;
+    }
+    if (!change->planned) ObservePhase(*run, table, "planned");
+    ObservePhase(*run, table, "released");
+    run->changes.erase(table);
+  }
+  settled_releases_ = true;
+  Later([this, run, command = std::move(command)] {
+    run->inlet->Post(command);
+    if (phase_ == Phase::kSettling) MaybeSettled();
+  });
+}
+
+void Runtime::Impl::OnFailPipeline(const FailPipeline& fail) {
+  Error error = fail.error;
+  spdlog::error("schema change {}: {}", fail.decision, error.ToString());
+  if (!outcome_.error.has_value()) {
+    outcome_.error = std::move(error);
+    outcome_.kind = RunOutcome::Kind::kFailed;
+    failed_ = true;
+  }
+  BeginDrain();
+  MaybeSettled();
+}
+
+// ---- calls to the sink -----------------------------------------------------------------------
+
+void Runtime::Impl::ReadTable(const SinkTableKey& key) {
+  SinkRun* run = FindSink(key.sink);
+  run->io->Submit(EncodeTablePath(key.table), [this, run, key] {
+    std::optional<SinkTable> actual;
+    Result<void> read = run->io->Retry(
+        [&]() -> Result<void> {
+          const auto mutex = run->TableMutex(key.table);
+          const std::lock_guard<std::mutex> lock(*mutex);
+          DRIFTLESS_ASSIGN_OR_RETURN(actual, run->sink()->ReadTable(key.table));
+          return {};
+        },
+        [&](const Error& error) {
+          parts_.metrics->AddRetry(run->name(), "read");
+          spdlog::warn("{}: reading the table: {}", key.ToString(), error.ToString());
+        });
+    auto result = std::make_shared<Result<std::optional<SinkTable>>>(std::move(actual));
+    if (!read) {
+      if (read.error().kind() == ErrorKind::kCancelled) return;
+      *result = std::move(read).error();
+    }
+    mailbox_.Post([this, key, result] { Feed(SinkTableRead{key, std::move(*result)}); });
+  });
+}
+
+void Runtime::Impl::Execute(const ExecuteStep& step) {
+  SinkRun* run = FindSink(step.table.sink);
+  if (OpenChange* change = FindChange(step.table)) change->waits_for_person = false;
+  run->io->Submit(EncodeTablePath(step.table.table), [this, run, step] {
+    Result<void> executed = run->io->Retry(
+        [&] {
+          const auto mutex = run->TableMutex(step.table.table);
+          const std::lock_guard<std::mutex> lock(*mutex);
+          return run->sink()->ExecuteStep(*step.plan, step.step);
+        },
+        [&](const Error& error) {
+          parts_.metrics->AddRetry(run->name(), "execute");
+          spdlog::warn("{}: {}: {}", step.table.ToString(), step.plan->steps[step.step].action,
+                       error.ToString());
+        });
+    if (!executed && executed.error().kind() == ErrorKind::kCancelled) return;
+    auto result = std::make_shared<Result<void>>(std::move(executed));
+    mailbox_.Post([this, run, step, result] {
+      if (*result && step.step + 1 == step.plan->steps.size()) {
+        ObservePhase(*run, step.table.table, "applied");
+      }
+      Feed(StepFinished{step.table, step.step, std::move(*result)});
+    });
+  });
+}
+
+// ---- decisions of people ---------------------------------------------------------------------
+
+int Runtime::Impl::CountHolds() const {
+  const Result<std::vector<DecisionId>> holds = parts_.state->OpenHolds();
+  return holds ? static_cast<int>(holds->size()) : 0;
+}
+
+void Runtime::Impl::PollRequests() {
+  Result<int64_t> version = parts_.state->DataVersion();
+  if (!version) return Fail(std::move(version).error());
+  if (*version == data_version_) return;
+  data_version_ = *version;
+  Result<std::vector<StoredRequest>> requests = parts_.state->OpenRequests();
+  if (!requests) return Fail(std::move(requests).error());
+  for (const StoredRequest& request : *requests) Answer(request);
+}
+
+void Runtime::Impl::Answer(const StoredRequest& request) {
+  const int64_t now = parts_.clock->NowMillis();
+  const auto answer = [&](std::string text) {
+    spdlog::info("decision {}: {} by {}: {}", request.decision, request.choice, request.by, text);
+    Record([number = request.number, text = std::move(text), now](StateTransaction& t) {
+      return t.AnswerRequest(number, text, now);
+    });
+  };
+  AuditQuery query;
+  query.decision = request.decision;
+  Result<std::vector<AuditRecord>> records = parts_.state->Audit(query);
+  if (!records) return Fail(std::move(records).error());
+  if (records->empty()) return answer("refused: there is no such decision");
+  const AuditResult standing = records->back().result;
+  ApprovalGiven given;
+  given.decision = request.decision;
+  given.by = request.by;
+  if (request.choice == "approve" || request.choice == "reject") {
+    if (standing != AuditResult::kHeld) {
+      return answer(fmt::format("refused: the decision is not held, it is {}", ToString(standing)));
+    }
+    given.choice = request.choice == "approve" ? ApprovalGiven::Choice::kApprove
+                                               : ApprovalGiven::Choice::kReject;
+  } else if (request.choice == "skip" || request.choice == "retry") {
+    if (standing != AuditResult::kFailed && standing != AuditResult::kPending) {
+      return answer(
+          fmt::format("refused: the change did not stop the pipeline, it is {}",
+                      ToString(standing)));
+    }
+    given.choice = request.choice == "skip" ? ApprovalGiven::Choice::kSkip
+                                            : ApprovalGiven::Choice::kRetry;
+  } else {
+    return answer("refused: no statement waits for a schema");
+  }
+  for (const AuditRecord& record : *records) {
+    if (OpenChange* change = FindChange(record.sink)) change->waits_for_person = false;
+  }
+  answer("taken");
+  Feed(std::move(given));
+}
+
+}  // namespace driftless

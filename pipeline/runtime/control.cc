@@ -1,0 +1,290 @@
+#include "pipeline/runtime/control.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace driftless {
+
+Runtime::Runtime(RuntimeParts parts, RuntimeOptions options)
+    : impl_(std::make_unique<Impl>(std::move(parts), options)) {}
+Runtime::~Runtime() = default;
+RunOutcome Runtime::Run() { return impl_->Run(); }
+void Runtime::RequestStop() { impl_->RequestStop(); }
+void Runtime::Abort() { impl_->Abort(); }
+void Runtime::RequestCheckpoint() { impl_->RequestCheckpoint(); }
+bool Runtime::IsHealthy() const { return impl_->IsHealthy(); }
+std::string Runtime::StatusText() const { return impl_->StatusText(); }
+
+Runtime::Impl::Impl(RuntimeParts parts, RuntimeOptions options)
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      budget_(options_.memory_bytes_max),
+      pressure_(&budget_) {}
+
+Runtime::Impl::~Impl() { TearDown(); }
+
+RunOutcome Runtime::Impl::Run() {
+  Result<void> started = Start();
+  if (!started) {
+    Error error = std::move(started).error();
+    error.IsRetryable() ? Restart(std::move(error)) : Fail(std::move(error));
+  } else {
+    SetStatus("running");
+    Loop();
+  }
+  TearDown();
+  outcome_.open_holds = CountHolds();
+  return std::move(outcome_);
+}
+
+void Runtime::Impl::RequestStop() {
+  mailbox_.Post([this] { BeginDrain(); });
+}
+
+void Runtime::Impl::Abort() {
+  abort_ = true;
+  mailbox_.Post([] {});
+}
+
+void Runtime::Impl::RequestCheckpoint() {
+  mailbox_.Post([this] {
+    for (auto& run : sinks_) StartCheckpoint(*run);
+  });
+}
+
+bool Runtime::Impl::IsHealthy() const { return !failed_; }
+
+std::string Runtime::Impl::StatusText() const {
+  const std::lock_guard<std::mutex> lock(status_mutex_);
+  return status_;
+}
+
+void Runtime::Impl::SetStatus(std::string text) {
+  const std::lock_guard<std::mutex> lock(status_mutex_);
+  status_ = std::move(text);
+}
+
+SinkRun* Runtime::Impl::FindSink(const std::string& name) {
+  for (auto& run : sinks_) {
+    if (run->name() == name) return run.get();
+  }
+  return nullptr;
+}
+
+// ---- the loop --------------------------------------------------------------------------------
+
+void Runtime::Impl::Loop() {
+  Flush();  // what recovery left to do
+  while (phase_ != Phase::kDone) {
+    for (Mailbox::Letter& letter : mailbox_.TakeAll(std::chrono::milliseconds(100))) {
+      if (phase_ == Phase::kDone || abort_) break;
+      letter();
+    }
+    if (abort_ && phase_ != Phase::kDone) {
+      outcome_.kind = RunOutcome::Kind::kAborted;
+      phase_ = Phase::kDone;
+      return;
+    }
+    if (phase_ != Phase::kDone) Tick();
+    Flush();
+  }
+}
+
+// One transaction for everything that this round wants recorded, then what it wants done. Doing it
+// may want more recorded, at once.
+void Runtime::Impl::Flush() {
+  while (phase_ != Phase::kDone) {
+    const bool moved = std::any_of(sinks_.begin(), sinks_.end(),
+                                   [](const auto& run) { return run->positions_moved; });
+    if (writes_.empty() && after_.empty() && !moved) return;
+    const auto writes = std::exchange(writes_, {});
+    auto after = std::exchange(after_, {});
+    if (!writes.empty() || moved) {
+      Result<void> written = parts_.state->Transact([&](StateTransaction& t) -> Result<void> {
+        for (const auto& write : writes) DRIFTLESS_TRY(write(t));
+        for (auto& run : sinks_) {
+          if (run->positions_moved) DRIFTLESS_TRY(t.PutPositions(run->name(), run->positions));
+        }
+        return {};
+      });
+      if (!written) return Fail(std::move(written).error().Context("recording the state"));
+      for (auto& run : sinks_) run->positions_moved = false;
+    }
+    for (auto& action : after) {
+      if (phase_ == Phase::kDone || abort_) return;
+      action();
+    }
+  }
+}
+
+void Runtime::Impl::Tick() {
+  const int64_t now_us = parts_.clock->MonotonicMicros();
+  if (now_us - last_poll_us_ >= 200'000) {
+    last_poll_us_ = now_us;
+    PollRequests();
+  }
+  WatchMemory();
+  for (auto& run : sinks_) {
+    if (phase_ == Phase::kRunning &&
+        now_us - run->last_checkpoint_us >= options_.checkpoint_interval_ms * 1000) {
+      StartCheckpoint(*run);
+    }
+  }
+  if (now_us - last_second_us_ < 1'000'000) return;
+  last_second_us_ = now_us;
+  Feed(TimePassed{parts_.clock->NowMillis()});
+  UpdateGauges();
+  constexpr int64_t kTrimEveryUs = int64_t{3600} * 1'000'000;
+  if (now_us - last_trim_us_ >= kTrimEveryUs) {
+    last_trim_us_ = now_us;
+    Result<void> trimmed =
+        parts_.state->TrimAudit(parts_.clock->NowMillis() - options_.audit_retention_ms);
+    if (!trimmed) Fail(std::move(trimmed).error());
+  }
+}
+
+// Writers roll and parked items spill on their own as soon as they see that memory is short. What is
+// left is memory that nobody is touching: parked items of idle inlets, and writers that cannot roll.
+void Runtime::Impl::WatchMemory() {
+  if (!budget_.IsOver()) {
+    short_since_us_ = 0;
+    return;
+  }
+  const int64_t now_us = parts_.clock->MonotonicMicros();
+  if (short_since_us_ == 0) short_since_us_ = now_us;
+  for (auto& run : sinks_) run->inlet->Post(SpillParked{});
+  if (pressure_.Relieve() && now_us - short_since_us_ < 1'000'000) return;
+  short_since_us_ = now_us;
+  for (auto& run : sinks_) StartCheckpoint(*run);
+}
+
+void Runtime::Impl::UpdateGauges() {
+  for (auto& run : sinks_) {
+    parts_.metrics->SetQueueBytes(run->name(), "inlet", run->inlet->queue_bytes());
+    int64_t bytes = 0;
+    for (const auto& writer : run->writers) bytes += writer->queue_bytes();
+    parts_.metrics->SetQueueBytes(run->name(), "writers", bytes);
+  }
+  parts_.metrics->SetMemory(budget_.used_bytes(), budget_.limit_bytes());
+  parts_.metrics->SetParkingDisk(space_->disk_bytes(), space_->disk_bytes_max());
+  parts_.metrics->SetHolds(CountHolds());
+}
+
+// ---- ending ----------------------------------------------------------------------------------
+
+void Runtime::Impl::Fail(Error error) {
+  if (phase_ == Phase::kDone) return;
+  failed_ = true;
+  SetStatus("failed: " + error.ToString());
+  outcome_.kind = RunOutcome::Kind::kFailed;
+  if (!outcome_.error.has_value()) outcome_.error = std::move(error);
+  phase_ = Phase::kDone;
+}
+
+void Runtime::Impl::Restart(Error error) {
+  if (phase_ == Phase::kDone) return;
+  // What failed first is what the user must hear of.
+  if (outcome_.error.has_value()) return Fail(std::move(error));
+  SetStatus("restarting: " + error.ToString());
+  outcome_.kind = RunOutcome::Kind::kRestart;
+  outcome_.error = std::move(error);
+  phase_ = Phase::kDone;
+}
+
+// Everything that the sources have sent is still written and committed; schema changes finish, except
+// those that wait for a person.
+void Runtime::Impl::BeginDrain() {
+  if (phase_ != Phase::kRunning) return;
+  phase_ = Phase::kReading;
+  SetStatus(outcome_.error.has_value() ? "failed: " + outcome_.error->ToString() : "stopping");
+  for (auto& source : sources_) source->Stop();
+  for (auto& run : sinks_) run->inlet->CloseItems();
+  budget_.Close();
+  if (sources_left_ == 0) AskIdle();
+}
+
+void Runtime::Impl::OnSourceEnded(Result<void> result) {
+  --sources_left_;
+  if (!result && result.error().kind() != ErrorKind::kCancelled && phase_ == Phase::kRunning) {
+    // What came before is good: commit it, then stop with the source's words.
+    if (result.error().IsRetryable()) {
+      outcome_.kind = RunOutcome::Kind::kRestart;
+    } else {
+      outcome_.kind = RunOutcome::Kind::kFailed;
+      failed_ = true;
+    }
+    outcome_.error = std::move(result).error();
+    spdlog::error("{}", outcome_.error->ToString());
+    BeginDrain();
+    return;
+  }
+  if (sources_left_ > 0) return;
+  if (phase_ == Phase::kReading) return AskIdle();
+  // A bounded source that came to its end. Without --until-end the pipeline stays for decisions.
+  if (phase_ == Phase::kRunning && options_.until_end) BeginDrain();
+}
+
+void Runtime::Impl::AskIdle() {
+  phase_ = Phase::kSettling;
+  ++idle_round_;
+  idle_left_ = sinks_.size();
+  settled_releases_ = false;
+  for (auto& run : sinks_) run->inlet->Post(ReportIdle{idle_round_});
+}
+
+void Runtime::Impl::OnIdle(uint64_t round) {
+  if (round != idle_round_ || phase_ != Phase::kSettling) return;
+  if (--idle_left_ == 0) MaybeSettled();
+}
+
+// An inlet's letters come before its report, so what they began is known here: when nothing is under
+// way and nothing was released since the question, nothing can move any more.
+void Runtime::Impl::MaybeSettled() {
+  if (phase_ != Phase::kSettling || idle_left_ > 0) return;
+  for (const auto& run : sinks_) {
+    if (!run->waiting_cuts.empty() || !run->unsettled.empty() || run->checkpoint_running) return;
+    for (const auto& [table, change] : run->changes) {
+      if (!change.waits_for_person) return;
+    }
+  }
+  if (settled_releases_) return AskIdle();
+  phase_ = Phase::kCommitting;
+  for (auto& run : sinks_) {
+    run->checkpoint_wanted = true;
+    StartCheckpoint(*run);
+  }
+}
+
+void Runtime::Impl::OnCheckpointDone() {
+  if (phase_ == Phase::kSettling) return MaybeSettled();
+  if (phase_ != Phase::kCommitting) return;
+  for (const auto& run : sinks_) {
+    if (run->checkpoint_wanted || run->checkpoint_running) return;
+  }
+  if (!outcome_.error.has_value()) {
+    outcome_.kind = sources_left_ == 0 && options_.until_end ? RunOutcome::Kind::kFinished
+                                                             : RunOutcome::Kind::kStopped;
+  }
+  phase_ = Phase::kDone;
+}
+
+void Runtime::Impl::TearDown() {
+  budget_.Close();
+  for (auto& source : sources_) source->Stop();
+  for (auto& run : sinks_) {
+    if (run->io != nullptr) run->io->Stop();
+    if (run->inlet != nullptr) run->inlet->Abort();
+    for (auto& writer : run->writers) writer->Abort();
+  }
+  sources_.clear();  // joins; nobody blocks them any more
+  for (auto& run : sinks_) {
+    run->inlet.reset();
+    run->writers.clear();
+    run->io.reset();
+  }
+  acknowledge_io_.reset();
+}
+
+}  // namespace driftless

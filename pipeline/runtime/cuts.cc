@@ -1,0 +1,320 @@
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "pipeline/runtime/control.h"
+#include "schema/base/check.h"
+
+// Checkpoints and schema cuts: one protocol.
+//   barrier -> prepared -> sealed -> transaction A -> committed -> transaction B
+// A sink without transactions has committed before A, so A and B are one.
+namespace driftless {
+
+// ---- starting --------------------------------------------------------------------------------
+
+void Runtime::Impl::StartCheckpoint(SinkRun& run) {
+  if (run.checkpoint_running) {
+    run.checkpoint_wanted = true;
+    return;
+  }
+  run.checkpoint_wanted = false;
+  run.checkpoint_running = true;
+  run.last_checkpoint_us = parts_.clock->MonotonicMicros();
+  OpenCut& cut = run.cuts[next_cut_];
+  cut.cut = next_cut_++;
+  cut.started_us = run.last_checkpoint_us;
+  cut.threads_left = run.writers.size();
+  run.inlet->Post(TakeCut{cut.cut, std::nullopt});
+}
+
+// Commits of one table come strictly in the order of its cuts, so a schema cut waits for the
+// checkpoint that is under way. The other way round there is nothing to wait for: a checkpoint leaves
+// a table that is being cut behind.
+void Runtime::Impl::StartSchemaCut(SinkRun& run, const CutTable& action) {
+  OpenChange& change = run.changes[action.table.table];  // new for a drop that was approved late
+  change.waits_for_person = false;
+  if (!change.planned) {
+    change.planned = true;
+    ObservePhase(run, action.table.table, "planned");
+  }
+  if (run.checkpoint_running) {
+    run.waiting_cuts.push_back(action);
+  } else {
+    BeginSchemaCut(run, action);
+  }
+}
+
+void Runtime::Impl::BeginSchemaCut(SinkRun& run, const CutTable& action) {
+  OpenCut& cut = run.cuts[next_cut_];
+  cut.cut = next_cut_++;
+  cut.table = action.table.table;
+  cut.state = action.state;
+  cut.started_us = parts_.clock->MonotonicMicros();
+  cut.threads_left = run.writers.size();
+  run.inlet->Post(TakeCut{cut.cut, cut.table});
+}
+
+OpenCut* Runtime::Impl::FindCut(SinkRun& run, CutId cut) {
+  const auto it = run.cuts.find(cut);
+  return it == run.cuts.end() ? nullptr : &it->second;
+}
+
+// ---- prepared and sealed ---------------------------------------------------------------------
+
+void Runtime::Impl::OnBarrier(SinkRun& run, BarrierTaken barrier) {
+  OpenCut* cut = FindCut(run, barrier.cut);
+  DRIFTLESS_CHECK(cut != nullptr);
+  cut->barrier_taken = true;
+  cut->barrier = std::move(barrier);
+  MaybeSeal(run, *cut);
+}
+
+void Runtime::Impl::OnPrepared(SinkRun& run, CutId id, std::vector<PreparedTable> prepared) {
+  OpenCut* cut = FindCut(run, id);
+  DRIFTLESS_CHECK(cut != nullptr);
+  for (PreparedTable& table : prepared) {
+    const TablePath& path = table.epoch->key().table;
+    cut->epochs[path] = table.epoch;
+    auto& parts = cut->parts[path];
+    std::move(table.parts.begin(), table.parts.end(), std::back_inserter(parts));
+  }
+  --cut->threads_left;
+  MaybeSeal(run, *cut);
+}
+
+void Runtime::Impl::MaybeSeal(SinkRun& run, OpenCut& cut) {
+  if (!cut.barrier_taken || cut.threads_left > 0) return;
+  if (cut.parts.empty()) return RecordCut(run, cut);
+  cut.calls_left = cut.parts.size();
+  for (auto& [path, parts] : cut.parts) {
+    CommitIdentity identity{parts_.pipeline, run.name(), path, cut.cut, attempt_};
+    run.io->Submit(EncodeTablePath(path), [this, &run, identity, epoch = cut.epochs[path],
+                                           parts = std::move(parts)] {
+      auto token = std::make_shared<Result<CommitToken>>(CommitToken{});
+      Result<void> sealed = run.io->Retry(
+          [&]() -> Result<void> {
+            const auto mutex = run.TableMutex(identity.table);
+            const std::lock_guard<std::mutex> lock(*mutex);
+            DRIFTLESS_ASSIGN_OR_RETURN(**token,
+                                       run.sink()->Seal(identity, epoch->evolved(), parts));
+            return {};
+          },
+          [&](const Error& error) {
+            parts_.metrics->AddRetry(run.name(), "seal");
+            spdlog::warn("sink {}: table {}: sealing cut {}: {}", run.name(),
+                         identity.table.ToString(), identity.cut, error.ToString());
+          });
+      if (!sealed) *token = std::move(sealed).error().Context("table " + identity.table.ToString());
+      mailbox_.Post([this, &run, cut_id = identity.cut, token] {
+        OnSealed(run, cut_id, std::move(*token));
+      });
+    });
+  }
+  cut.parts.clear();
+}
+
+void Runtime::Impl::OnSealed(SinkRun& run, CutId id, Result<CommitToken> token) {
+  if (!token) {
+    if (token.error().kind() == ErrorKind::kCancelled) return;
+    return Fail(std::move(token).error().Context("sink " + run.name()));
+  }
+  OpenCut* cut = FindCut(run, id);
+  cut->tokens.push_back(std::move(*token));
+  if (--cut->calls_left == 0) RecordCut(run, *cut);
+}
+
+// ---- transactions A and B --------------------------------------------------------------------
+
+void Runtime::Impl::RecordCut(SinkRun& run, OpenCut& cut) {
+  if (cut.tokens.empty()) {
+    // Nothing to commit. A checkpoint that moves nothing is not written at all: an idle pipeline
+    // leaves the disk alone.
+    const bool is_idle = !cut.table.has_value() && cut.barrier.parked.empty() &&
+                         run.last_move == cut.barrier.move;
+    if (!is_idle) return RecordCommitted(run, cut, /*with_cut=*/true);
+    return Later([this, &run, id = cut.cut] { FinishCut(run, id); });
+  }
+  if (!run.traits.transactional) return CommitTokens(run, cut);
+  PendingCut pending;
+  pending.cut = cut.cut;
+  pending.table = cut.table;
+  pending.move = cut.barrier.move;
+  pending.tokens = cut.tokens;
+  Record([name = run.name(), pending = std::move(pending), state = cut.state,
+          source = cut.barrier.source](StateTransaction& t) -> Result<void> {
+    DRIFTLESS_TRY(t.PutCut(name, pending));
+    if (!pending.table.has_value()) return {};
+    return t.PutCutState({name, *pending.table}, state, pending.cut, source);
+  });
+  Later([this, &run, id = cut.cut] { CommitTokens(run, *FindCut(run, id)); });
+}
+
+void Runtime::Impl::CommitTokens(SinkRun& run, OpenCut& cut) {
+  cut.calls_left = cut.tokens.size();
+  for (const CommitToken& token : cut.tokens) {
+    run.io->Submit(EncodeTablePath(token.identity.table), [this, &run, token] {
+      auto outcome = std::make_shared<Result<CommitOutcome>>([&] {
+        const auto mutex = run.TableMutex(token.identity.table);
+        const std::lock_guard<std::mutex> lock(*mutex);
+        return run.CommitOne(token, parts_.metrics);
+      }());
+      if (!*outcome) outcome->error().Context("table " + token.identity.table.ToString());
+      mailbox_.Post([this, &run, id = token.identity.cut, outcome] {
+        OnCommitted(run, id, std::move(*outcome));
+      });
+    });
+  }
+}
+
+void Runtime::Impl::OnCommitted(SinkRun& run, CutId id, Result<CommitOutcome> outcome) {
+  if (!outcome) {
+    if (outcome.error().kind() == ErrorKind::kCancelled) return;
+    return Fail(std::move(outcome).error().Context("sink " + run.name()));
+  }
+  if (*outcome == CommitOutcome::kGone) {
+    // The rows of the void cut are no longer in memory; a new start reads them again.
+    parts_.metrics->CountCheckpoint(run.name(), "void");
+    return Restart(MakeError(ErrorKind::kUnavailable,
+                             "sink " + run.name() + " can no longer commit cut " +
+                                 std::to_string(id) + "; its rows are read again"));
+  }
+  OpenCut* cut = FindCut(run, id);
+  if (--cut->calls_left == 0) RecordCommitted(run, *cut, !run.traits.transactional);
+}
+
+// `with_cut`: transaction A is this one too.
+void Runtime::Impl::RecordCommitted(SinkRun& run, OpenCut& cut, bool with_cut) {
+  Apply(cut.barrier.move, {}, &run.positions);
+  run.positions_moved = true;
+  Record([name = run.name(), id = cut.cut, table = cut.table, state = cut.state,
+          source = cut.barrier.source, with_cut](StateTransaction& t) -> Result<void> {
+    DRIFTLESS_TRY(with_cut ? t.KeepCutNumber(id) : t.DropCut(name, id));
+    if (!table.has_value()) return {};
+    if (with_cut) DRIFTLESS_TRY(t.PutCutState({name, *table}, state, id, source));
+    return t.MarkCutCommitted({name, *table}, id);
+  });
+  if (cut.table.has_value()) {
+    OpenChange& change = run.changes[*cut.table];
+    change.cut_committed = true;
+    change.source = cut.barrier.source;
+  } else {
+    run.last_move = cut.barrier.move;
+    RecordParked(run, cut.barrier.parked);
+  }
+  Later([this, &run, id = cut.cut] { FinishCut(run, id); });
+}
+
+void Runtime::Impl::RecordParked(SinkRun& run, const std::vector<ParkedSnapshot>& snapshots) {
+  for (const ParkedSnapshot& snapshot : snapshots) {
+    const TablePath& table = snapshot.parked.table.table;
+    if (snapshot.parked.segments.empty()) {
+      run.parked_through.erase(table);
+      Record([key = snapshot.parked.table](StateTransaction& t) { return t.DropParked(key); });
+    } else {
+      run.parked_through[table] = snapshot.parked.through;
+      Record([parked = snapshot.parked](StateTransaction& t) { return t.PutParked(parked); });
+    }
+    Later([this, &run, retired = snapshot.retired] {
+      for (const ParkedSegment& segment : retired) space_->Remove(segment);
+      run.inlet->Post(Wake{});
+    });
+  }
+}
+
+void Runtime::Impl::FinishCut(SinkRun& run, CutId id) {
+  const auto it = run.cuts.find(id);
+  const OpenCut cut = std::move(it->second);
+  run.cuts.erase(it);
+  Acknowledge();
+  if (cut.table.has_value()) {
+    ObservePhase(run, *cut.table, "flushed");
+    Feed(CutCommitted{SinkTableKey{run.name(), *cut.table}});
+    return;
+  }
+  run.checkpoint_running = false;
+  parts_.metrics->ObserveCheckpoint(
+      run.name(), static_cast<double>(parts_.clock->MonotonicMicros() - cut.started_us) / 1e6);
+  parts_.metrics->CountCheckpoint(run.name(), "committed");
+  for (const CutTable& action : std::exchange(run.waiting_cuts, {})) BeginSchemaCut(run, action);
+  if (run.checkpoint_wanted) return StartCheckpoint(run);
+  OnCheckpointDone();
+}
+
+// ---- positions for the sources ---------------------------------------------------------------
+
+// Where the sources must be able to go on: what every table of every sink has committed, or has
+// durably parked.
+CutPosition Runtime::Impl::ResumePosition() const {
+  std::optional<CutPosition> meet;
+  const auto with = [&](const CutPosition& position) {
+    meet = meet.has_value() ? CutPosition::Meet(*meet, position) : position;
+  };
+  for (const auto& run : sinks_) {
+    with(run->positions.base);
+    for (const auto& [table, position] : run->positions.tables) {
+      if (!position.base.has_value()) continue;
+      const auto parked = run->parked_through.find(table);
+      with(parked == run->parked_through.end()
+               ? *position.base
+               : CutPosition::Join(*position.base, parked->second));
+    }
+  }
+  return meet.value_or(CutPosition{});
+}
+
+void Runtime::Impl::Acknowledge() {
+  CutPosition position = ResumePosition();
+  if (position == acknowledged_) return;
+  acknowledged_ = position;
+  acknowledge_io_->Submit("", [this, position = std::move(position)] {
+    for (const auto& source : parts_.sources) source->Acknowledge(position);
+  });
+}
+
+// ---- commits of a former process whose outcome the sink could not tell -------------------------
+
+void Runtime::Impl::SettleLater(SinkRun& run, const PendingCut& pending) {
+  const CommitToken& token = pending.tokens.front();
+  run.io->Submit(EncodeTablePath(token.identity.table), [this, &run, token] {
+    auto outcome = std::make_shared<Result<CommitOutcome>>(
+        [&]() -> Result<CommitOutcome> {
+          DRIFTLESS_ASSIGN_OR_RETURN(const CommitState state,
+                                     run.LookUpOne(token, parts_.metrics, 0));
+          if (state == CommitState::kCommitted) return CommitOutcome::kCommitted;
+          if (state == CommitState::kGone) return CommitOutcome::kGone;
+          return run.CommitOne(token, parts_.metrics);
+        }());
+    mailbox_.Post([this, &run, table = token.identity.table, outcome] {
+      if (!*outcome) {
+        if (outcome->error().kind() == ErrorKind::kCancelled) return;
+        return Fail(std::move(*outcome).error().Context("sink " + run.name()));
+      }
+      const auto it = run.unsettled.find(table);
+      const PendingCut settled = std::move(it->second);
+      run.unsettled.erase(it);
+      std::set<TablePath> voided;
+      if (**outcome == CommitOutcome::kGone) voided.insert(table);
+      Apply(settled.move, voided, &run.positions);
+      run.positions_moved = true;
+      // The row of the cut stays for its tables that are still unsettled.
+      PendingCut rest;
+      rest.cut = settled.cut;
+      for (const auto& [other, pending_cut] : run.unsettled) {
+        if (pending_cut.cut != settled.cut) continue;
+        rest.move.tables.insert(pending_cut.move.tables.begin(), pending_cut.move.tables.end());
+        rest.tokens.push_back(pending_cut.tokens.front());
+      }
+      Record([name = run.name(), rest = std::move(rest)](StateTransaction& t) -> Result<void> {
+        DRIFTLESS_TRY(t.DropCut(name, rest.cut));
+        return rest.tokens.empty() ? Result<void>() : t.PutCut(name, rest);
+      });
+      Later([this, &run, table] {
+        run.inlet->Post(SettleTable{table, run.positions.tables[table]});
+        settled_releases_ = true;
+        MaybeSettled();
+      });
+    });
+  });
+}
+
+}  // namespace driftless

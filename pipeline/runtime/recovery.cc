@@ -1,0 +1,333 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "pipeline/runtime/control.h"
+
+// The start of a run: what a former process left is settled, row by row of the table in
+// architecture.md 7, before any row is read.
+namespace driftless {
+
+Result<void> Runtime::Impl::Start() {
+  DRIFTLESS_ASSIGN_OR_RETURN(attempt_, parts_.state->BeginAttempt());
+  DRIFTLESS_ASSIGN_OR_RETURN(next_cut_, parts_.state->NextCut());
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ParkedTable> parked, parts_.state->Parked());
+  DRIFTLESS_ASSIGN_OR_RETURN(const uint64_t next_segment, parts_.state->NextSegment());
+  space_ = std::make_unique<ParkingSpace>(parts_.state->folder(), next_segment,
+                                          options_.parking_memory_bytes_max,
+                                          options_.parking_disk_bytes_max, &budget_);
+  space_->RemoveStrangers(parked);
+  dead_letters_ = std::make_unique<DeadLetters>(parts_.state->folder() + "/dead-letters.jsonl",
+                                                parts_.clock);
+  acknowledge_io_ = std::make_unique<IoPool>(1);
+  DRIFTLESS_TRY(ConnectSinks());
+  for (auto& run : sinks_) DRIFTLESS_TRY(ResolveCuts(*run));
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<StoredTableState> states,
+                             parts_.state->TableStates());
+  for (auto& run : sinks_) DRIFTLESS_TRY(CleanUp(*run, states));
+  DRIFTLESS_TRY(RestartCoordinator(states));
+  for (const ParkedTable& table : parked) {
+    if (SinkRun* run = FindSink(table.table.sink)) {
+      run->parked_through[table.table.table] = table.through;
+    }
+  }
+  start_ = ResumePosition();
+  for (auto& run : sinks_) {
+    MakeWriters(*run);
+    MakeInlet(*run, parked);
+  }
+  DRIFTLESS_TRY(MakeSources());
+  // Decisions that were left for a stopped pipeline come before the statements that they are about.
+  PollRequests();
+  const int64_t now_us = parts_.clock->MonotonicMicros();
+  for (auto& run : sinks_) {
+    run->last_checkpoint_us = now_us;
+    for (auto& writer : run->writers) writer->Start();
+    run->inlet->Start();
+    for (const auto& [table, pending] : run->unsettled) SettleLater(*run, pending);
+  }
+  for (auto& source : sources_) source->Start();
+  return {};
+}
+
+Result<void> Runtime::Impl::ConnectSinks() {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<StoredSink> stored, parts_.state->Sinks());
+  for (RuntimeSink& config : parts_.sinks) {
+    auto run = std::make_unique<SinkRun>(&config, parts_.pipeline);
+    run->traits = config.sink->traits();
+    Result<SinkInfo> info = config.sink->Connect();
+    if (!info) return std::move(info).error().Context("sink " + config.name);
+    run->info = std::move(*info);
+    const auto known = std::find_if(stored.begin(), stored.end(), [&](const StoredSink& sink) {
+      return sink.name == config.name;
+    });
+    if (known != stored.end() && known->identity != run->info.identity) {
+      return MakeError(ErrorKind::kInvalidConfig,
+                       fmt::format("sink {} was \"{}\" and is now \"{}\"", config.name,
+                                   known->identity, run->info.identity))
+          .Hint("Positions and schemas of one warehouse do not hold for another. Give the sink a "
+                "new name, or start on a new state folder.");
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(run->positions, parts_.state->Positions(config.name));
+    run->io = std::make_unique<IoPool>(run->traits.io_threads);
+    spdlog::info("sink {}: {}{}", config.name, run->info.product,
+                 run->info.version.empty() ? "" : " " + run->info.version);
+    sinks_.push_back(std::move(run));
+  }
+  return parts_.state->Transact([&](StateTransaction& t) -> Result<void> {
+    for (const auto& run : sinks_) {
+      DRIFTLESS_TRY(t.PutSink({run->name(), run->config->type, run->info.identity}));
+    }
+    return {};
+  });
+}
+
+// ---- cuts between A and B --------------------------------------------------------------------
+
+Result<void> Runtime::Impl::ResolveCuts(SinkRun& run) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<PendingCut> pending,
+                             parts_.state->PendingCuts(run.name(), parts_.pipeline));
+  for (const PendingCut& cut : pending) {
+    Result<void> resolved = ResolveCut(run, cut);
+    if (!resolved) {
+      return std::move(resolved).error().Context(
+          fmt::format("sink {}: cut {} of the last run", run.name(), cut.cut));
+    }
+  }
+  return {};
+}
+
+Result<void> Runtime::Impl::ResolveCut(SinkRun& run, const PendingCut& pending) {
+  constexpr int kTries = 3;
+  std::set<TablePath> voided;
+  PendingCut unknown;
+  unknown.cut = pending.cut;
+  for (const CommitToken& token : pending.tokens) {
+    const TablePath& table = token.identity.table;
+    DRIFTLESS_ASSIGN_OR_RETURN(CommitState state, run.LookUpOne(token, parts_.metrics, kTries));
+    // The coordinator must know whether a schema cut is committed before anything goes on.
+    while (state == CommitState::kUnknown && pending.table.has_value() && !abort_) {
+      DRIFTLESS_ASSIGN_OR_RETURN(state, run.LookUpOne(token, parts_.metrics, kTries));
+    }
+    if (abort_) return MakeError(ErrorKind::kCancelled, "told to stop");
+    if (state == CommitState::kPrepared) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const CommitOutcome outcome,
+                                 run.CommitOne(token, parts_.metrics));
+      state = outcome == CommitOutcome::kCommitted ? CommitState::kCommitted : CommitState::kGone;
+    }
+    if (state == CommitState::kGone) {
+      spdlog::warn("sink {}: table {}: cut {} is void, its rows are read again", run.name(),
+                   table.ToString(), pending.cut);
+      parts_.metrics->CountCheckpoint(run.name(), "void");
+      voided.insert(table);
+    } else if (state == CommitState::kUnknown) {
+      spdlog::warn("sink {}: table {}: the sink cannot tell yet whether cut {} is committed; the "
+                   "table waits", run.name(), table.ToString(), pending.cut);
+      voided.insert(table);
+      const auto own = pending.move.tables.find(table);
+      TablePosition position = own == pending.move.tables.end() ? TablePosition{} : own->second;
+      if (!position.base.has_value()) position.base = pending.move.base;
+      PendingCut one;
+      one.cut = pending.cut;
+      one.move.tables[table] = position;
+      one.tokens = {token};
+      unknown.move.tables[table] = std::move(position);
+      unknown.tokens.push_back(token);
+      run.unsettled[table] = std::move(one);
+    }
+  }
+  Apply(pending.move, voided, &run.positions);
+  return parts_.state->Transact([&](StateTransaction& t) -> Result<void> {
+    DRIFTLESS_TRY(t.DropCut(run.name(), pending.cut));
+    if (!unknown.tokens.empty()) DRIFTLESS_TRY(t.PutCut(run.name(), unknown));
+    if (pending.table.has_value()) {
+      const SinkTableKey key{run.name(), *pending.table};
+      DRIFTLESS_TRY(voided.empty() ? t.MarkCutCommitted(key, pending.cut) : t.CloseCut(key));
+    }
+    return t.PutPositions(run.name(), run.positions);
+  });
+}
+
+Result<void> Runtime::Impl::CleanUp(SinkRun& run, const std::vector<StoredTableState>& states) {
+  std::set<TablePath> tables;
+  for (const StoredTableState& state : states) {
+    if (state.table.sink == run.name()) tables.insert(state.table.table);
+  }
+  for (const TablePath& table : tables) {
+    std::vector<CommitToken> recorded;
+    const auto pending = run.unsettled.find(table);
+    if (pending != run.unsettled.end()) recorded = pending->second.tokens;
+    Result<void> cleaned = run.sink()->CleanUp(table, recorded);
+    if (!cleaned) {
+      return std::move(cleaned).error().Context(
+          fmt::format("sink {}: table {}: removing leftovers", run.name(), table.ToString()));
+    }
+  }
+  return {};
+}
+
+// ---- the coordinator -------------------------------------------------------------------------
+
+Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableState>& states) {
+  std::vector<CoordinatorSink> sinks;
+  for (const auto& run : sinks_) {
+    sinks.push_back({run->name(), run->config->type, &run->sink()->matrix(),
+                     &run->sink()->planner(), &run->config->policy, run->traits.keeps_schema});
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(const DecisionId next_decision, parts_.state->NextDecision());
+  coordinator_ = parts_.make_coordinator(std::move(sinks), next_decision);
+
+  std::vector<RecoveredTable> recovered;
+  std::map<SinkTableKey, InletTableStart> starts;
+  const int64_t now_ms = parts_.clock->NowMillis();
+  for (const StoredTableState& state : states) {
+    SinkRun* run = FindSink(state.table.sink);
+    if (run == nullptr) continue;  // a sink that is no longer configured
+    recovered.push_back({state.table, state.state, state.cut_committed});
+    InletTableStart& start = starts[state.table];
+    start.table = state.table.table;
+    start.waits = state.cut_committed || run->unsettled.contains(state.table.table);
+    if (state.cut_committed) {
+      OpenChange& change = run->changes[state.table.table];
+      change.seen_ms = now_ms;
+      change.source = state.source;
+      change.from_former_process = true;
+      change.cut_committed = true;
+      change.planned = true;
+    }
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(std::vector<CoordinatorAction> actions,
+                             coordinator_->Restart(std::move(recovered), now_ms));
+  for (CoordinatorAction& action : actions) {
+    const auto* release = std::get_if<driftless::Release>(&action);
+    const auto start = release == nullptr ? starts.end() : starts.find(release->table);
+    if (start == starts.end() || FindChange(release->table) != nullptr) {
+      CarryOut(action);
+      continue;
+    }
+    start->second.is_known = true;
+    start->second.evolved = release->evolved;
+    start->second.by_source = release->by_source;
+  }
+  for (auto& [key, start] : starts) {
+    if (!start.is_known && !start.waits) {
+      start.evolved = coordinator_->Evolved(key);
+      start.is_known = start.evolved != nullptr;
+    }
+    inlet_tables_[key.sink].push_back(std::move(start));
+  }
+  return {};
+}
+
+// ---- threads ---------------------------------------------------------------------------------
+
+void Runtime::Impl::MakeWriters(SinkRun& run) {
+  const int cores = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+  const int threads = options_.writer_threads > 0 ? options_.writer_threads : cores;
+  for (int i = 0; i < threads; ++i) {
+    WriterThread::Context context;
+    context.pipeline = parts_.pipeline;
+    context.sink_name = run.name();
+    context.sink = run.sink();
+    context.attempt = attempt_;
+    context.clock = parts_.clock;
+    context.budget = &budget_;
+    context.pressure = &pressure_;
+    context.queue_bytes_max = options_.queue_bytes_max / threads;
+    context.table_mutex = [&run](const TablePath& table) { return run.TableMutex(table); };
+    context.prepared = [this, &run](CutId cut, std::vector<PreparedTable> prepared) {
+      auto shared = std::make_shared<std::vector<PreparedTable>>(std::move(prepared));
+      mailbox_.Post([this, &run, cut, shared] { OnPrepared(run, cut, std::move(*shared)); });
+    };
+    context.failed = [this](Error error) {
+      mailbox_.Post([this, error] { error.IsRetryable() ? Restart(error) : Fail(error); });
+    };
+    run.writers.push_back(std::make_unique<WriterThread>(std::move(context)));
+  }
+}
+
+void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& parked) {
+  Inlet::Context context;
+  context.sink_name = run.name();
+  context.sink = run.sink();
+  context.route = run.config->route;
+  const SinkPolicy& policy = run.config->policy;
+  context.on_cast_failure = CastFailure(policy, policy.behavior);
+  context.on_null_violation = NullViolation(policy, policy.behavior);
+  for (auto& writer : run.writers) context.writers.push_back(writer.get());
+  context.queue_bytes_max = options_.queue_bytes_max;
+  context.space = space_.get();
+  context.full_parking_fails = options_.full_parking_fails;
+  context.metrics = parts_.metrics;
+  context.committed = run.positions;
+  context.start = start_;
+  context.tables = std::move(inlet_tables_[run.name()]);
+  for (const ParkedTable& table : parked) {
+    if (table.table.sink != run.name() || table.segments.empty()) continue;
+    auto start = std::find_if(context.tables.begin(), context.tables.end(), [&](const auto& t) {
+      return t.table == table.table.table;
+    });
+    if (start == context.tables.end()) {
+      start = context.tables.insert(context.tables.end(), InletTableStart{});
+      start->table = table.table.table;
+    }
+    start->parked = table;
+  }
+  context.arrived = [this](ChangeArrived arrived) {
+    auto shared = std::make_shared<ChangeArrived>(std::move(arrived));
+    mailbox_.Post([this, shared] { OnArrived(std::move(*shared)); });
+  };
+  context.barrier = [this, &run](BarrierTaken barrier) {
+    auto shared = std::make_shared<BarrierTaken>(std::move(barrier));
+    mailbox_.Post([this, &run, shared] { OnBarrier(run, std::move(*shared)); });
+  };
+  context.idle = [this](uint64_t round) { mailbox_.Post([this, round] { OnIdle(round); }); };
+  context.failed = [this](Error error) {
+    mailbox_.Post([this, error] { error.IsRetryable() ? Restart(error) : Fail(error); });
+  };
+  run.inlet = std::make_unique<Inlet>(std::move(context));
+}
+
+Result<void> Runtime::Impl::MakeSources() {
+  SourceContext context;
+  context.pipeline_name = parts_.pipeline;
+  context.local_time_zone = options_.local_time_zone;
+  context.clock = parts_.clock;
+  context.history = parts_.state;
+  for (const auto& run : sinks_) {
+    context.wants_before_images |= run->traits.wants_before_images;
+    context.max_wait_ms = std::min(context.max_wait_ms, run->traits.max_wait_ms);
+  }
+  for (size_t i = 0; i < parts_.sources.size(); ++i) {
+    Source* source = parts_.sources[i].get();
+    DRIFTLESS_TRY(source->Connect(context));
+    const std::vector<std::string> names = source->streams();
+    for (size_t index = 0; index < names.size(); ++index) {
+      SourceThread::Context stream;
+      stream.source = source;
+      stream.stream_index = index;
+      stream.stream_name =
+          parts_.sources.size() == 1 ? names[index] : fmt::format("{}/{}", i, names[index]);
+      DRIFTLESS_ASSIGN_OR_RETURN(stream.stream, parts_.state->InternStream(stream.stream_name));
+      stream.from = start_;
+      for (auto& run : sinks_) stream.inlets.push_back(run->inlet.get());
+      stream.budget = &budget_;
+      stream.pressure = &pressure_;
+      stream.dead_letters = dead_letters_.get();
+      stream.metrics = parts_.metrics;
+      stream.clock = parts_.clock;
+      stream.ended = [this](Result<void> result) {
+        auto shared = std::make_shared<Result<void>>(std::move(result));
+        mailbox_.Post([this, shared] { OnSourceEnded(std::move(*shared)); });
+      };
+      sources_.push_back(std::make_unique<SourceThread>(std::move(stream)));
+    }
+  }
+  sources_left_ = sources_.size();
+  return {};
+}
+
+}  // namespace driftless

@@ -1,0 +1,62 @@
+#include "pipeline/runtime/source_thread.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace driftless {
+
+void SourceThread::Start() {
+  thread_ = std::thread([this] {
+    Result<void> result =
+        context_.source->Run(context_.stream, context_.stream_index, context_.from, this);
+    if (failure_.has_value()) result = *failure_;
+    context_.ended(std::move(result));
+  });
+}
+
+void SourceThread::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+bool SourceThread::Push(const Item& item) {
+  for (Inlet* inlet : context_.inlets) {
+    if (stopping() || !inlet->Push(item)) return false;
+  }
+  return true;
+}
+
+bool SourceThread::Changes(ChangeBatchPtr batch) {
+  if (batch == nullptr) return !stopping();
+  if (context_.budget->IsOver()) {
+    context_.pressure->Relieve();
+    context_.budget->WaitUntilBelow();
+  }
+  return Push(BatchItem{Charge(std::move(batch), context_.budget)});
+}
+
+bool SourceThread::Schema(StatementChangePtr change, std::string position) {
+  return Push(SchemaItem{std::move(change), std::move(position), context_.clock->NowMillis()});
+}
+
+bool SourceThread::Progress(const Point& point, std::string resume, int64_t event_time_ms) {
+  if (event_time_ms > 0) {
+    const int64_t lag_ms = context_.clock->NowMillis() - event_time_ms;
+    context_.metrics->SetLag(context_.stream_name,
+                             static_cast<double>(std::max<int64_t>(lag_ms, 0)) / 1000);
+  }
+  return Push(ProgressItem{point, std::move(resume), event_time_ms});
+}
+
+bool SourceThread::DeadLetter(const Point& point, std::string position, std::string_view record,
+                              const Error& error) {
+  Result<void> written = context_.dead_letters->Add(context_.stream_name, point, position, record,
+                                                    error);
+  if (!written) {
+    failure_ = std::move(written).error();
+    return false;
+  }
+  context_.metrics->AddDeadLetter();
+  return !stopping();
+}
+
+}  // namespace driftless

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pipeline/runtime/dead_letters.h"
+#include "pipeline/runtime/inlet.h"
+#include "pipeline/sources/source.h"
+
+namespace driftless {
+
+// One stream of one source: reads it on a thread of its own and hands every item to all sinks. The
+// pace is that of the slowest sink, and of the memory budget.
+class SourceThread : public SourceOutput {
+ public:
+  struct Context {
+    Source* source = nullptr;
+    StreamId stream = 0;
+    size_t stream_index = 0;
+    std::string stream_name;
+    CutPosition from;
+    std::vector<Inlet*> inlets;
+    MemoryBudget* budget = nullptr;
+    MemoryPressure* pressure = nullptr;
+    DeadLetters* dead_letters = nullptr;
+    Metrics* metrics = nullptr;
+    const Clock* clock = nullptr;
+    std::function<void(Result<void>)> ended;
+  };
+
+  explicit SourceThread(Context context) : context_(std::move(context)) {}
+  ~SourceThread() override { Join(); }
+
+  void Start();
+  void Stop() { stopping_.store(true, std::memory_order_relaxed); }
+  void Join();
+
+  bool Changes(ChangeBatchPtr batch) override;
+  bool Schema(StatementChangePtr change, std::string position) override;
+  bool Progress(const Point& point, std::string resume, int64_t event_time_ms) override;
+  bool DeadLetter(const Point& point, std::string position, std::string_view record,
+                  const Error& error) override;
+  bool stopping() const override { return stopping_.load(std::memory_order_relaxed); }
+
+ private:
+  bool Push(const Item& item);
+
+  const Context context_;
+  std::atomic<bool> stopping_{false};
+  std::optional<Error> failure_;  // of ours, where the source could only see `false`
+  std::thread thread_;
+};
+
+}  // namespace driftless
