@@ -14,8 +14,6 @@ namespace driftless {
 
 enum class RouteMode : uint8_t { kAllMatch, kFirstMatch };
 enum class RuntimeMode : uint8_t { kStreaming, kBatch };
-// What a sink that needs full rows does with a value that the source did not send.
-enum class OnAbsent : uint8_t { kFail, kLookup, kNull };
 enum class OnUnparsedDdl : uint8_t { kPark, kFail, kIgnore };
 enum class RowsWithoutEvents : uint8_t { kWarn, kFail, kResync };
 enum class CreateNullability : uint8_t { kSource, kRelaxed };

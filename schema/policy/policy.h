@@ -60,6 +60,13 @@ enum class RenameSkip : uint8_t { kFollow, kNull };
 // always fail.
 enum class OnCastFailure : uint8_t { kFail, kNull, kDeadLetter };
 enum class OnNullViolation : uint8_t { kFail, kDeadLetter, kDefaultValue };
+// What becomes of a value that the source did not send and the before image does not have either
+// (architecture, section 5). Sinks with partial updates leave their own value and never ask.
+enum class OnAbsent : uint8_t {
+  kFail,
+  kLookup,  // the sink reads its own value: the projected column keeps the absent marks
+  kNull,    // counted as a divergence
+};
 // `table.rename`: what a plain rename to a captured name means (section 9).
 enum class TableRename : uint8_t { kNewTable, kFollow };
 

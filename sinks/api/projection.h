@@ -7,6 +7,7 @@
 
 #include "schema/events/change_batch.h"
 #include "schema/plan/schema_plan.h"
+#include "schema/policy/policy.h"
 #include "schema/types/casts.h"
 #include "schema/types/time.h"
 
@@ -34,18 +35,6 @@ struct ProjectedColumn {
   std::shared_ptr<const ColumnCast> cast;   // where needs_cast
   // One row: what kDefault writes, and what replaces a NULL under OnNullViolation::kDefaultValue.
   std::shared_ptr<const OwnedColumn> fill;  // null unless From::kDefault or not_null
-};
-
-// What becomes of a value that does not fit (policy, section 4). Key, partition and bucket columns
-// always fail.
-enum class OnCastFailure : uint8_t { kFail, kNull, kDeadLetter };
-enum class OnNullViolation : uint8_t { kFail, kDeadLetter, kDefaultValue };
-// What becomes of a value that the source did not send and the before image does not have either
-// (architecture, section 5). Sinks with partial updates leave their own value and never ask.
-enum class OnAbsent : uint8_t {
-  kFail,
-  kLookup,  // the sink reads its own value: the projected column keeps the absent marks
-  kNull,    // counted as a divergence
 };
 
 struct ProjectionPolicy {
