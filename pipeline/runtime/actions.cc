@@ -119,9 +119,12 @@ void Runtime::Impl::OnRelease(const driftless::Release& release) {
     ObservePhase(*run, table, "released");
     run->changes.erase(table);
   }
+  // Set here and again with the command: in between, an inlet may be asked whether it is idle, and
+  // its answer then does not know of the release.
   settled_releases_ = true;
   Later([this, run, command = std::move(command)] {
     run->inlet->Post(command);
+    settled_releases_ = true;
     if (phase_ == Phase::kSettling) MaybeSettled();
   });
 }

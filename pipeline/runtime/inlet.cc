@@ -139,7 +139,8 @@ void Inlet::TakeProgress(const ProgressItem& item) {
 
 template <typename AnyItem>
 Result<void> Inlet::Deliver(AnyItem& item) {
-  for (Table* table : TablesOf(TableOf(item))) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* tables, TablesOf(TableOf(item)));
+  for (Table* table : *tables) {
     Result<void> handled = Handle(*table, item);
     if (!handled) {
       return std::move(handled).error().Context("table " + table->key.table.ToString());
@@ -427,8 +428,7 @@ void Inlet::OpenEpoch(Table& table, EvolvedSchemaPtr evolved,
   }
   table.writer_count = std::max<WriterIndex>(context_.sink->WriterCount(*evolved), 1);
   table.epoch = std::make_shared<TableEpoch>(table.key, table.generation, std::move(evolved),
-                                             std::move(by_source), context_.on_cast_failure,
-                                             context_.on_null_violation);
+                                             std::move(by_source), context_.projection);
 }
 
 Inlet::Table& Inlet::Find(const TablePath& path) {
@@ -441,12 +441,14 @@ Inlet::Table& Inlet::Find(const TablePath& path) {
   return *table;
 }
 
-const std::vector<Inlet::Table*>& Inlet::TablesOf(const TablePath& source) {
-  const auto [it, is_new] = routes_.try_emplace(source);
-  if (is_new) {
-    for (const TablePath& path : context_.route(source)) it->second.push_back(&Find(path));
+Result<const std::vector<Inlet::Table*>*> Inlet::TablesOf(const TablePath& source) {
+  auto it = routes_.find(source);
+  if (it == routes_.end()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<TablePath> paths, context_.route(source));
+    it = routes_.try_emplace(source).first;
+    for (const TablePath& path : paths) it->second.push_back(&Find(path));
   }
-  return it->second;
+  return static_cast<const std::vector<Table*>*>(&it->second);
 }
 
 void Inlet::ReportParked(Table& table) {

@@ -21,7 +21,7 @@
 namespace driftless {
 
 // The sink tables that a source table goes to, at one sink. Pure; called once per source table.
-using RouteFunction = std::function<std::vector<TablePath>(const TablePath& source)>;
+using RouteFunction = std::function<Result<std::vector<TablePath>>(const TablePath& source)>;
 
 // What a table keeps on disk, as it stands at a checkpoint's barrier.
 struct ParkedSnapshot {
@@ -87,8 +87,7 @@ class Inlet {
     std::string sink_name;
     Sink* sink = nullptr;
     RouteFunction route;
-    OnCastFailure on_cast_failure = OnCastFailure::kFail;
-    OnNullViolation on_null_violation = OnNullViolation::kFail;
+    ProjectionPolicy projection;
     std::vector<WriterThread*> writers;
     int64_t queue_bytes_max = 0;
     ParkingSpace* space = nullptr;
@@ -162,7 +161,7 @@ class Inlet {
   Result<void> SpillAll();
 
   Table& Find(const TablePath& path);
-  const std::vector<Table*>& TablesOf(const TablePath& source);
+  Result<const std::vector<Table*>*> TablesOf(const TablePath& source);
   bool Covers(const Table& table, const TablePath& source, const Point& point) const;
   bool IsReceived(const Table& table, const TablePath& source, const Point& point) const;
   int64_t FirstUncovered(const Table& table, const ChangeBatch& batch) const;

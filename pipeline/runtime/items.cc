@@ -45,8 +45,8 @@ const Projection& TableEpoch::ProjectionFor(const TableSchemaPtr& source) {
   const Version version{source->path, source->incarnation, source->version};
   auto& projection = projections_[version];
   if (projection == nullptr) {
-    projection = std::make_unique<const Projection>(Projection::Make(
-        *source, EvolvedFor(source->path), on_cast_failure_, on_null_violation_));
+    projection = std::make_unique<const Projection>(
+        Projection::Make(*source, EvolvedFor(source->path), policy_));
   }
   last_schema_owner_ = source;
   last_schema_ = source.get();

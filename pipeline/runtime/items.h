@@ -47,14 +47,12 @@ ChangeBatchPtr Charge(ChangeBatchPtr batch, MemoryBudget* budget);
 class TableEpoch {
  public:
   TableEpoch(SinkTableKey key, uint64_t generation, EvolvedSchemaPtr evolved,
-             std::map<TablePath, EvolvedSchemaPtr> by_source, OnCastFailure on_cast_failure,
-             OnNullViolation on_null_violation)
+             std::map<TablePath, EvolvedSchemaPtr> by_source, ProjectionPolicy policy)
       : key_(std::move(key)),
         generation_(generation),
         evolved_(std::move(evolved)),
         by_source_(std::move(by_source)),
-        on_cast_failure_(on_cast_failure),
-        on_null_violation_(on_null_violation) {}
+        policy_(std::move(policy)) {}
 
   const SinkTableKey& key() const { return key_; }
   // Epochs of one generation share their writers: a skip changes who feeds a column, not the table.
@@ -77,8 +75,7 @@ class TableEpoch {
   const uint64_t generation_;
   const EvolvedSchemaPtr evolved_;
   const std::map<TablePath, EvolvedSchemaPtr> by_source_;
-  const OnCastFailure on_cast_failure_;
-  const OnNullViolation on_null_violation_;
+  const ProjectionPolicy policy_;
   std::map<Version, std::unique_ptr<const Projection>> projections_;
   const TableSchema* last_schema_ = nullptr;  // batches come in runs of one schema
   TableSchemaPtr last_schema_owner_;

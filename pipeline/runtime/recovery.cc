@@ -255,8 +255,11 @@ void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& park
   context.sink = run.sink();
   context.route = run.config->route;
   const SinkPolicy& policy = run.config->policy;
-  context.on_cast_failure = CastFailure(policy, policy.behavior);
-  context.on_null_violation = NullViolation(policy, policy.behavior);
+  context.projection.on_cast_failure = CastFailure(policy, policy.behavior);
+  context.projection.on_null_violation = NullViolation(policy, policy.behavior);
+  context.projection.on_absent = options_.on_absent;
+  context.projection.partial_update = run.traits.partial_update;
+  context.projection.local_zone = options_.local_zone;
   for (auto& writer : run.writers) context.writers.push_back(writer.get());
   context.queue_bytes_max = options_.queue_bytes_max;
   context.space = space_.get();
