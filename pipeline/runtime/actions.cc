@@ -45,7 +45,7 @@ void Runtime::Impl::CarryOut(CoordinatorAction& action) {
   } else if (auto* release = std::get_if<driftless::Release>(&action)) {
     OnRelease(*release);
   } else if (auto* fail = std::get_if<FailPipeline>(&action)) {
-    if (OpenChange* change = FindChange(fail->table)) change->waits_for_person = true;
+    if (ChangeUnderway* change = FindChange(fail->table)) change->waits_for_person = true;
     Later([this, fail = std::move(*fail)] { OnFailPipeline(fail); });
   } else {
     const Notify& notify = std::get<Notify>(action);
@@ -61,7 +61,7 @@ void Runtime::Impl::CarryOut(CoordinatorAction& action) {
   }
 }
 
-OpenChange* Runtime::Impl::FindChange(const SinkTableKey& key) {
+ChangeUnderway* Runtime::Impl::FindChange(const SinkTableKey& key) {
   SinkRun* run = FindSink(key.sink);
   if (run == nullptr) return nullptr;
   const auto it = run->changes.find(key.table);
@@ -70,15 +70,21 @@ OpenChange* Runtime::Impl::FindChange(const SinkTableKey& key) {
 
 void Runtime::Impl::OnArrived(ChangeArrived arrived) {
   SinkRun* run = FindSink(arrived.table.sink);
-  OpenChange change;
+  ChangeUnderway change;
   change.seen_ms = arrived.seen_ms;
   change.source = arrived.change->table;
-  run->changes[arrived.table.table] = change;
+  change.arrived_at = arrived.change->point;
+  const TablePath table = arrived.table.table;
+  run->changes[table] = change;
   Feed(std::move(arrived));
+  const auto early = run->early_cuts.find(table);
+  if (early == run->early_cuts.end() || early->second.point != change.arrived_at) return;
+  Later([this, run, cut = std::move(early->second)] { StartSchemaCut(*run, cut); });
+  run->early_cuts.erase(early);
 }
 
 void Runtime::Impl::OnAudit(const AuditRecord& record) {
-  OpenChange* change = FindChange(record.sink);
+  ChangeUnderway* change = FindChange(record.sink);
   if (change == nullptr) return;
   if (record.result == AuditResult::kHeld) change->waits_for_person = true;
 }
@@ -104,7 +110,7 @@ void Runtime::Impl::OnRelease(const driftless::Release& release) {
   command.by_source = release.by_source;
   command.writers_stay = release.writers_stay;
   command.point = release.point;
-  if (OpenChange* change = FindChange(release.table)) {
+  if (ChangeUnderway* change = FindChange(release.table)) {
     if (change->cut_committed) {
       if (!change->source.table.empty()) {
         run->positions.tables[table].feeds[change->source].Extend(release.point);
@@ -130,6 +136,8 @@ void Runtime::Impl::OnRelease(const driftless::Release& release) {
 }
 
 void Runtime::Impl::OnFailPipeline(const FailPipeline& fail) {
+  // A decision that was left for the stopped pipeline has answered it meanwhile.
+  if (!coordinator_->Waiting(fail.decision).has_value()) return;
   Error error = fail.error;
   spdlog::error("schema change {}: {}", fail.decision, error.ToString());
   if (!outcome_.error.has_value()) {
@@ -169,7 +177,7 @@ void Runtime::Impl::ReadTable(const SinkTableKey& key) {
 
 void Runtime::Impl::Execute(const ExecuteStep& step) {
   SinkRun* run = FindSink(step.table.sink);
-  if (OpenChange* change = FindChange(step.table)) change->waits_for_person = false;
+  if (ChangeUnderway* change = FindChange(step.table)) change->waits_for_person = false;
   run->io->Submit(EncodeTablePath(step.table.table), [this, run, step] {
     Result<void> executed = run->io->Retry(
         [&] {
@@ -223,30 +231,26 @@ void Runtime::Impl::Answer(const StoredRequest& request) {
   Result<std::vector<AuditRecord>> records = parts_.state->Audit(query);
   if (!records) return Fail(std::move(records).error());
   if (records->empty()) return answer("refused: there is no such decision");
-  const AuditResult standing = records->back().result;
+  const std::string_view standing = ToString(records->back().result);
+  const std::optional<SinkTableKey> table = coordinator_->Waiting(request.decision);
+  if (!table.has_value()) {
+    return answer(fmt::format("refused: nothing waits for this decision, it is {}", standing));
+  }
   ApprovalGiven given;
   given.decision = request.decision;
   given.by = request.by;
+  const bool is_held = records->back().result == AuditResult::kHeld;
   if (request.choice == "approve" || request.choice == "reject") {
-    if (standing != AuditResult::kHeld) {
-      return answer(fmt::format("refused: the decision is not held, it is {}", ToString(standing)));
-    }
+    if (!is_held) return answer(fmt::format("refused: it is not held, it is {}", standing));
     given.choice = request.choice == "approve" ? ApprovalGiven::Choice::kApprove
                                                : ApprovalGiven::Choice::kReject;
   } else if (request.choice == "skip" || request.choice == "retry") {
-    if (standing != AuditResult::kFailed && standing != AuditResult::kPending) {
-      return answer(
-          fmt::format("refused: the change did not stop the pipeline, it is {}",
-                      ToString(standing)));
-    }
     given.choice = request.choice == "skip" ? ApprovalGiven::Choice::kSkip
                                             : ApprovalGiven::Choice::kRetry;
   } else {
     return answer("refused: no statement waits for a schema");
   }
-  for (const AuditRecord& record : *records) {
-    if (OpenChange* change = FindChange(record.sink)) change->waits_for_person = false;
-  }
+  if (ChangeUnderway* change = FindChange(*table)) change->waits_for_person = false;
   answer("taken");
   Feed(std::move(given));
 }

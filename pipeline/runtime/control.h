@@ -79,7 +79,7 @@ class Runtime::Impl {
   void PollRequests();
   void Answer(const StoredRequest& request);
   void ObservePhase(SinkRun& run, const TablePath& table, std::string_view phase);
-  OpenChange* FindChange(const SinkTableKey& key);
+  ChangeUnderway* FindChange(const SinkTableKey& key);
   int CountHolds() const;
 
   // cuts.cc

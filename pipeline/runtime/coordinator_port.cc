@@ -17,6 +17,9 @@ class RealCoordinator : public CoordinatorPort {
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms) override {
     return coordinator_.Step(std::move(input), now_ms);
   }
+  std::optional<SinkTableKey> Waiting(DecisionId decision) const override {
+    return coordinator_.Waiting(decision);
+  }
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const override {
     return coordinator_.Evolved(table);
   }

@@ -24,18 +24,26 @@ void Runtime::Impl::StartCheckpoint(SinkRun& run) {
   cut.cut = next_cut_++;
   cut.started_us = run.last_checkpoint_us;
   cut.threads_left = run.writers.size();
-  run.inlet->Post(TakeCut{cut.cut, std::nullopt});
+  run.inlet->Post(TakeCut{cut.cut, std::nullopt, false});
 }
 
 // Commits of one table come strictly in the order of its cuts, so a schema cut waits for the
 // checkpoint that is under way. The other way round there is nothing to wait for: a checkpoint leaves
 // a table that is being cut behind.
 void Runtime::Impl::StartSchemaCut(SinkRun& run, const CutTable& action) {
-  OpenChange& change = run.changes[action.table.table];  // new for a drop that was approved late
+  const TablePath& table = action.table.table;
+  const auto known = run.changes.find(table);
+  const bool is_there = known != run.changes.end() && known->second.arrived_at == action.point;
+  if (!action.now && !is_there) {
+    // Decided in a former process: rows before the change are still on their way.
+    run.early_cuts[table] = action;
+    return;
+  }
+  ChangeUnderway& change = run.changes[table];  // new for a drop that was approved late
   change.waits_for_person = false;
   if (!change.planned) {
     change.planned = true;
-    ObservePhase(run, action.table.table, "planned");
+    ObservePhase(run, table, "planned");
   }
   if (run.checkpoint_running) {
     run.waiting_cuts.push_back(action);
@@ -51,7 +59,7 @@ void Runtime::Impl::BeginSchemaCut(SinkRun& run, const CutTable& action) {
   cut.state = action.state;
   cut.started_us = parts_.clock->MonotonicMicros();
   cut.threads_left = run.writers.size();
-  run.inlet->Post(TakeCut{cut.cut, cut.table});
+  run.inlet->Post(TakeCut{cut.cut, cut.table, action.now});
 }
 
 OpenCut* Runtime::Impl::FindCut(SinkRun& run, CutId cut) {
@@ -194,7 +202,7 @@ void Runtime::Impl::RecordCommitted(SinkRun& run, OpenCut& cut, bool with_cut) {
     return t.MarkCutCommitted({name, *table}, id);
   });
   if (cut.table.has_value()) {
-    OpenChange& change = run.changes[*cut.table];
+    ChangeUnderway& change = run.changes[*cut.table];
     change.cut_committed = true;
     change.source = cut.barrier.source;
   } else {

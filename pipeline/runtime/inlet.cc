@@ -110,7 +110,7 @@ Result<void> Inlet::RunOnce() {
 Result<void> Inlet::Obey(const InletCommand& command) {
   if (const auto* cut = std::get_if<TakeCut>(&command)) {
     if (!cut->table.has_value()) return TakeCheckpoint(cut->cut);
-    TakeSchemaCut(cut->cut, *cut->table);
+    TakeSchemaCut(*cut);
   } else if (const auto* release = std::get_if<ReleaseTable>(&command)) {
     Release(*release);
   } else if (const auto* settle = std::get_if<SettleTable>(&command)) {
@@ -207,6 +207,7 @@ void Inlet::Arrive(Table& table, const SchemaItem& item) {
   table.state = TableState::kParked;
   draining_.erase(table.key.table);
   if (!table.own_base.has_value()) table.own_base = base_;
+  table.waiting_point = item.change->point;
   table.waiting_source = item.change->table;
   context_.arrived(ChangeArrived{table.key, item.change, item.position, item.seen_ms});
 }
@@ -363,34 +364,65 @@ Result<std::vector<ParkedSnapshot>> Inlet::SnapshotParked() {
   return snapshots;
 }
 
-void Inlet::TakeSchemaCut(CutId cut, const TablePath& path) {
+void Inlet::TakeSchemaCut(const TakeCut& command) {
+  const TablePath& path = *command.table;
   Table& table = Find(path);
   DRIFTLESS_CHECK(table.state != TableState::kCutting);
   CatchUp(table);
   if (!table.own_base.has_value()) table.own_base = base_;
   draining_.erase(path);
   table.state = TableState::kCutting;
+  table.late_cut = command.now;
   BarrierTaken taken;
-  taken.cut = cut;
+  taken.cut = command.cut;
   taken.move.tables[path] = TablePosition{table.own_base, table.feeds};
-  taken.source = table.waiting_source.value_or(TablePath{});
+  if (!command.now) taken.source = table.waiting_source;
   for (WriterThread* writer : context_.writers) {
-    if (!writer->Push(PrepareCut{cut, path, nullptr})) return;
+    if (!writer->Push(PrepareCut{command.cut, path, nullptr})) return;
   }
   context_.barrier(std::move(taken));
 }
 
+// Whether the table has passed this point, in whatever feed.
+bool Inlet::HasPassed(const Table& table, const Point& point) const {
+  if (table.own_base.has_value() ? table.own_base->Covers(point) : base_.Covers(point)) return true;
+  return std::any_of(table.feeds.begin(), table.feeds.end(),
+                     [&](const auto& feed) { return feed.second.Covers(point); });
+}
+
 void Inlet::Release(const ReleaseTable& release) {
   Table& table = Find(release.table);
-  const std::optional<TablePath> source =
-      release.source.has_value() ? release.source : std::exchange(table.waiting_source, std::nullopt);
-  if (source.has_value()) table.feeds[*source].Extend(release.point);
+  const bool is_answer = table.waiting_point == release.point;
+  if (is_answer) {
+    table.feeds[table.waiting_source].Extend(release.point);
+    table.waiting_point.reset();
+  } else if (release.source.has_value()) {
+    table.feeds[*release.source].Extend(release.point);
+  } else if (!table.late_cut && table.state != TableState::kCutting &&
+             (table.waiting_point.has_value() || !HasPassed(table, release.point))) {
+    // An answer that was given twice, or before the change has come again in this process: then it
+    // will be given again.
+    return;
+  }
+  if (table.state == TableState::kCutting && !is_answer && !table.late_cut &&
+      table.waiting_point.has_value()) {
+    return;  // an old answer while the cut of another change is under way
+  }
+  table.late_cut = false;
   OpenEpoch(table, release.evolved, release.by_source, release.writers_stay);
+  if (table.waiting_point.has_value()) {
+    table.state = TableState::kParked;  // a change that came while an older one was carried out
+    return;
+  }
+  GoOn(table);
+}
+
+void Inlet::GoOn(Table& table) {
   table.state = TableState::kOpen;
   if (table.lot.empty()) {
     CatchUp(table);
   } else {
-    draining_.insert(release.table);
+    draining_.insert(table.key.table);
   }
 }
 
@@ -399,12 +431,7 @@ void Inlet::Settle(const SettleTable& settle) {
   table.own_base = settle.position.base;
   if (!table.own_base.has_value()) table.own_base = base_;
   table.feeds = settle.position.feeds;
-  table.state = TableState::kOpen;
-  if (table.lot.empty()) {
-    CatchUp(table);
-  } else {
-    draining_.insert(settle.table);
-  }
+  GoOn(table);
 }
 
 Result<void> Inlet::SpillAll() {

@@ -42,6 +42,7 @@ struct BarrierTaken {
 struct TakeCut {
   CutId cut = 0;
   std::optional<TablePath> table;
+  bool now = false;  // wherever the table stands: a drop that was approved after its rows went on
 };
 // The change at `point` is covered; rows go on under `evolved` (null: to nowhere). `source`: whose
 // change it was, where the inlet cannot know because it came in a former process.
@@ -132,7 +133,10 @@ class Inlet {
     std::optional<CutPosition> own_base;  // where it stays behind the sink
     std::map<TablePath, CutPosition> feeds;
     ParkingLot lot;
-    std::optional<TablePath> waiting_source;  // of the change it waits for
+    // The change that it waits for, and whose it is.
+    std::optional<Point> waiting_point;
+    TablePath waiting_source;
+    bool late_cut = false;  // the cut under way belongs to another, older change
     // What is in the lot already (a former process put it there, or this one): `received` and, per
     // feed, `received_feeds`.
     CutPosition received;
@@ -156,8 +160,10 @@ class Inlet {
   Result<void> Assign(Table& table, ChangeBatchPtr batch);
   void Release(const ReleaseTable& release);
   void Settle(const SettleTable& settle);
+  bool HasPassed(const Table& table, const Point& point) const;
+  void GoOn(Table& table);
   Result<void> TakeCheckpoint(CutId cut);
-  void TakeSchemaCut(CutId cut, const TablePath& path);
+  void TakeSchemaCut(const TakeCut& command);
   Result<void> SpillAll();
 
   Table& Find(const TablePath& path);

@@ -191,7 +191,7 @@ Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableStat
     start.table = state.table.table;
     start.waits = state.cut_committed || run->unsettled.contains(state.table.table);
     if (state.cut_committed) {
-      OpenChange& change = run->changes[state.table.table];
+      ChangeUnderway& change = run->changes[state.table.table];
       change.seen_ms = now_ms;
       change.source = state.source;
       change.from_former_process = true;

@@ -32,9 +32,10 @@ struct OpenCut {
 };
 
 // A schema change between its arrival and its release.
-struct OpenChange {
+struct ChangeUnderway {
   int64_t seen_ms = 0;
   TablePath source;
+  std::optional<Point> arrived_at;  // in this process
   bool from_former_process = false;
   bool cut_committed = false;
   bool waits_for_person = false;  // held or failed
@@ -73,8 +74,9 @@ class SinkRun {
   bool checkpoint_wanted = false;
   int64_t last_checkpoint_us = 0;
   std::optional<CutMove> last_move;  // of the last checkpoint; the same again need not be written
-  std::deque<CutTable> waiting_cuts;
-  std::map<TablePath, OpenChange> changes;
+  std::deque<CutTable> waiting_cuts;        // behind a checkpoint
+  std::map<TablePath, CutTable> early_cuts;  // decided, but the change has not come again yet
+  std::map<TablePath, ChangeUnderway> changes;
   std::map<TablePath, PendingCut> unsettled;  // commits of a former process, outcome unknown
   bool positions_moved = false;               // to be written with the next transaction
 

@@ -437,6 +437,7 @@ std::vector<CoordinatorAction> FakeCoordinator::Step(CoordinatorInput input, int
       out.push_back(
           RecordAudit{Audit(arrived->table, table, VerdictKind::kFail, AuditResult::kFailed)});
       table.offset = 0;
+      table.failed = true;
       out.push_back(FailPipeline{arrived->table, table.decision,
                                  MakeError(ErrorKind::kRefused, "the policy says fail")});
     } else if (policy_.skip.contains(offset)) {
@@ -479,6 +480,7 @@ std::vector<CoordinatorAction> FakeCoordinator::Step(CoordinatorInput input, int
     } else if (step->result.error().kind() == ErrorKind::kCommitUnknown) {
       out.push_back(ReadSinkTable{step->table});
     } else {
+      table.failed = true;
       out.push_back(FailPipeline{step->table, table.decision, step->result.error()});
     }
   } else if (auto* given = std::get_if<ApprovalGiven>(&input)) {
@@ -493,6 +495,13 @@ std::vector<CoordinatorAction> FakeCoordinator::Step(CoordinatorInput input, int
     }
   }
   return out;
+}
+
+std::optional<SinkTableKey> FakeCoordinator::Waiting(DecisionId decision) const {
+  for (const auto& [key, table] : tables_) {
+    if (table.decision == decision && (table.phase == Phase::kHeld || table.failed)) return key;
+  }
+  return std::nullopt;
 }
 
 EvolvedSchemaPtr FakeCoordinator::Evolved(const SinkTableKey& table) const {

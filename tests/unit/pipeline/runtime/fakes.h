@@ -138,6 +138,7 @@ class FakeCoordinator : public CoordinatorPort {
   Result<std::vector<CoordinatorAction>> Restart(std::vector<RecoveredTable> tables,
                                                  int64_t now_ms) override;
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms) override;
+  std::optional<SinkTableKey> Waiting(DecisionId decision) const override;
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const override;
 
  private:
@@ -152,6 +153,7 @@ class FakeCoordinator : public CoordinatorPort {
     std::shared_ptr<const SchemaPlan> plan;
     bool approved = false;
     bool arrived = false;      // in this process
+    bool failed = false;
   };
   std::string Text(const Table& table) const;
   Table Parse(const std::string& text) const;
