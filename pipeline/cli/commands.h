@@ -9,8 +9,10 @@ namespace driftless {
 
 void AddDdlCommand(CLI::App* app, int* exit_code);
 void AddDiffCommand(CLI::App* app, int* exit_code);
+void AddExplainCommand(CLI::App* app, int* exit_code);
 void AddMatrixCommand(CLI::App* app, int* exit_code);
 void AddOptionsCommand(CLI::App* app, int* exit_code);
+void AddPlanCommand(CLI::App* app, int* exit_code);
 void AddValidateCommand(CLI::App* app, int* exit_code);
 
 }  // namespace driftless

@@ -92,6 +92,11 @@ struct Coordinator::Impl {
     return evolved ? std::make_shared<const EvolvedSchema>(*evolved) : nullptr;
   }
 
+  static std::map<TablePath, EvolvedSchemaPtr> BySource(const TableState& state) {
+    if (!state.evolved) return {};
+    return state.merge.BySource(*state.evolved);
+  }
+
   void RecordState(const SinkTableKey& key) {
     Emit(RecordTableState{key, Serialize(tables[key])});
   }
@@ -183,18 +188,20 @@ struct Coordinator::Impl {
   }
 
   static void TakeOver(Decision decision, OpenChange* open) {
-    open->parts = std::move(decision.parts);
+    open->parts = open->settled;
+    open->parts.insert(open->parts.end(), decision.parts.begin(), decision.parts.end());
     open->plan = std::move(decision.plan);
     open->step_parts = std::move(decision.step_parts);
     open->evolved = std::move(decision.evolved);
-    open->begun = std::move(decision.begun);
+    open->begun = open->settled_begun;
+    open->begun.insert(open->begun.end(), decision.begun.begin(), decision.begun.end());
     open->ended = std::move(decision.ended);
   }
 
   void DecideOpen(const SinkTableKey& key) {
     TableState& state = tables[key];
     OpenChange& open = *state.open;
-    Decision decision = Decide(MakeInput(key, state, open));
+    Decision decision = DecideParts(key, state, open);
     if (decision.needs_sink_table && !open.was_read) {
       open.phase = Phase::kReading;
       return Emit(ReadSinkTable{key});
@@ -209,6 +216,19 @@ struct Coordinator::Impl {
     if (held) return HoldLate(key);
     if (NeedsCut(state, open)) return Cut(key);
     Finish(key, /*was_cut=*/false);
+  }
+
+  // A shard's statement may leave nothing to decide about the merged table.
+  Decision DecideParts(const SinkTableKey& key, const TableState& state,
+                       const OpenChange& open) const {
+    Decision decision;
+    decision.evolved = state.evolved;
+    if (!open.change->parts.empty()) decision = Decide(MakeInput(key, state, open));
+    for (const PartDecision& part : open.settled) {
+      decision.fails = decision.fails || part.verdict.kind == VerdictKind::kFail;
+    }
+    if (decision.fails) decision.plan = SchemaPlan();
+    return decision;
   }
 
   // Writers must be closed before the sink table changes, by us or (found at a read) by others.
@@ -338,10 +358,12 @@ struct Coordinator::Impl {
     state.evolved = open.evolved;
     state.known = true;
     if (!open.late) {
+      if (open.merge) state.merge = *open.merge;
       state.decided[{open.source, open.change->point.stream}] = open.change->point;
     }
     RecordState(key);
-    Emit(Release{key, Share(state.evolved), open.change->point, had_writers && !was_cut, {}});
+    Emit(Release{key, Share(state.evolved), open.change->point, had_writers && !was_cut,
+                 BySource(state)});
     GoOn(key);
   }
 
@@ -426,7 +448,7 @@ struct Coordinator::Impl {
       open.phase = Phase::kReading;
       return Emit(ReadSinkTable{key});
     }
-    TakeOver(Decide(MakeInput(key, state, open)), &open);
+    TakeOver(DecideParts(key, state, open), &open);
     AuditIntents(key, &open);
     SendStep(key, sent);
   }
@@ -464,7 +486,7 @@ struct Coordinator::Impl {
     if (decided != state.decided.end() &&
         (decided->second == point || point.Precedes(decided->second))) {
       // Known with an outcome: it comes again by replay and meets what was decided.
-      return Emit(Release{key, Share(state.evolved), point, true, {}});
+      return Emit(Release{key, Share(state.evolved), point, true, BySource(state)});
     }
     if (state.open && state.open->phase != Phase::kFailed) {
       const bool same = state.open->source == source && state.open->change->point == point;
@@ -480,7 +502,7 @@ struct Coordinator::Impl {
         ReconcileLater(&open, *state.open);
       }
     }
-    open.change = std::move(arrived.change);
+    MergeInto(key, arrived.change, &open);
     open.source = source;
     open.position = std::move(arrived.position);
     open.seen_ms = arrived.seen_ms;
@@ -491,6 +513,21 @@ struct Coordinator::Impl {
       return Emit(ReadSinkTable{key});
     }
     DecideOpen(key);
+  }
+
+  // The statement as the sink table sees it: its own, or what it means for a table that several
+  // source tables feed.
+  void MergeInto(const SinkTableKey& key, const StatementChangePtr& change, OpenChange* open) {
+    const SinkPolicy& policy = *SinkOf(key).policy;
+    const bool flink_cdc = policy.behavior == Behavior::kLenient &&
+                           policy.lenient_style == LenientStyle::kFlinkCdc;
+    open->merge = tables[key].merge;
+    MergedStatement merged =
+        open->merge->Apply(change, flink_cdc ? LatticeStyle::kFlinkCdc : LatticeStyle::kMatrix,
+                           policy.behavior);
+    open->change = std::move(merged.change);
+    open->settled = std::move(merged.settled);
+    open->settled_begun = std::move(merged.begun);
   }
 
   // Steps of the failed plan may have been carried out: the sink is looked at, and what it has is
@@ -528,7 +565,7 @@ struct Coordinator::Impl {
     const bool executing = open.one_by_one && !open.parts.empty();
     open.plan = SchemaPlan();
     if (!executing) return DecideOpen(key);
-    TakeOver(Decide(MakeInput(key, state, open)), &open);
+    TakeOver(DecideParts(key, state, open), &open);
     AuditIntents(key, &open);
     SendStep(key, 0);
   }
@@ -742,7 +779,7 @@ struct Coordinator::Impl {
     const TableState& state = tables[key];
     if (!state.known) return;
     const Point point = state.decided.empty() ? Point() : state.decided.begin()->second;
-    Emit(Release{key, Share(state.evolved), point, false, {}});
+    Emit(Release{key, Share(state.evolved), point, false, BySource(state)});
   }
 };
 

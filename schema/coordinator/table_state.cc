@@ -83,6 +83,25 @@ PartDecision ReadPart(const JsonObject& object) {
   return part;
 }
 
+void WriteBegun(std::string_view key, const std::vector<BegunDivergence>& all, JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const BegunDivergence& begun : all) {
+    json->BeginObject().Key("column").Int(begun.column).Key("name").String(begun.column_name);
+    json->Key("event").String(Tag(begun.event)).Key("text").String(begun.text);
+    json->Key("part").Int(begun.part).EndObject();
+  }
+  json->EndArray();
+}
+
+std::vector<BegunDivergence> ReadBegun(const JsonObject& object, std::string_view key) {
+  std::vector<BegunDivergence> all;
+  object.Objects(key, [&](const JsonObject& item) {
+    all.push_back({item.Int<ColumnId>("column"), item.String("name"), ReadEvent(item, "event"),
+                   item.String("text"), item.Int<uint32_t>("part")});
+  });
+  return all;
+}
+
 void WriteOpen(const OpenChange& open, JsonWriter* json) {
   json->BeginObject().Key("phase").String(kPhases[static_cast<size_t>(open.phase)]);
   std::string image;
@@ -96,17 +115,17 @@ void WriteOpen(const OpenChange& open, JsonWriter* json) {
   }
   json->EndArray().Key("parts").BeginArray();
   for (const PartDecision& part : open.parts) WritePart(part, json);
-  json->EndArray().Key("plan").String(Serialize(open.plan)).Key("step_parts").BeginArray();
+  json->EndArray().Key("settled").BeginArray();
+  for (const PartDecision& part : open.settled) WritePart(part, json);
+  json->EndArray();
+  if (open.merge) json->Key("merge").String(open.merge->Serialize());
+  json->Key("plan").String(Serialize(open.plan)).Key("step_parts").BeginArray();
   for (uint32_t part : open.step_parts) json->Int(part);
   json->EndArray();
   if (open.evolved) json->Key("evolved").String(Serialize(*open.evolved));
-  json->Key("begun").BeginArray();
-  for (const BegunDivergence& begun : open.begun) {
-    json->BeginObject().Key("column").Int(begun.column).Key("name").String(begun.column_name);
-    json->Key("event").String(Tag(begun.event)).Key("text").String(begun.text);
-    json->Key("part").Int(begun.part).EndObject();
-  }
-  json->EndArray().Key("ended").BeginArray();
+  WriteBegun("begun", open.begun, json);
+  WriteBegun("settled_begun", open.settled_begun, json);
+  json->Key("ended").BeginArray();
   for (const EndedDivergence& ended : open.ended) {
     json->BeginObject().Key("column").Int(ended.column).Key("by").String(ended.by);
     if (ended.event) json->Key("event").String(Tag(*ended.event));
@@ -154,11 +173,10 @@ OpenChange ReadOpen(const JsonObject& object) {
   open.plan = ReadNested(object, "plan", ParseSchemaPlan);
   open.step_parts = object.Ints<uint32_t>("step_parts");
   if (object.Has("evolved")) open.evolved = ReadNested(object, "evolved", ParseEvolvedSchema);
-  object.Objects("begun", [&](const JsonObject& item) {
-    open.begun.push_back({item.Int<ColumnId>("column"), item.String("name"),
-                          ReadEvent(item, "event"), item.String("text"),
-                          item.Int<uint32_t>("part")});
-  });
+  open.begun = ReadBegun(object, "begun");
+  open.settled_begun = ReadBegun(object, "settled_begun");
+  object.Objects("settled", [&](const JsonObject& item) { open.settled.push_back(ReadPart(item)); });
+  if (object.Has("merge")) open.merge = ReadNested(object, "merge", ShardMerge::Parse);
   object.Objects("ended", [&](const JsonObject& item) {
     EndedDivergence ended{item.Int<ColumnId>("column"), {}, item.String("by")};
     if (item.Has("event")) ended.event = ReadEvent(item, "event");
@@ -202,7 +220,9 @@ std::string Serialize(const TableState& state) {
     for (const OpenChange& late : state.late) WriteOpen(late, &json);
     json.EndArray();
   }
-  if (!state.merge.empty()) json.Key("merge").String(state.merge);
+  if (state.merge.shard_count() > 0 || state.merge.is_merged()) {
+    json.Key("merge").String(state.merge.Serialize());
+  }
   json.EndObject();
   return text;
 }
@@ -220,7 +240,7 @@ Result<TableState> ParseTableState(std::string_view text) {
     });
     if (object.Has("open")) state.open = ReadOpen(object.Object("open"));
     object.Objects("late", [&](const JsonObject& item) { state.late.push_back(ReadOpen(item)); });
-    state.merge = object.String("merge");
+    if (object.Has("merge")) state.merge = ReadNested(object, "merge", ShardMerge::Parse);
     return state;
   });
 }

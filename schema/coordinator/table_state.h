@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "schema/audit/audit.h"
+#include "schema/coordinator/merge.h"
 #include "schema/policy/decide.h"
 
 // What the coordinator knows of one sink table, and its text in the state database.
@@ -28,6 +29,10 @@ struct OpenChange {
   Phase phase = Phase::kReading;
   StatementChangePtr change;
   TablePath source;          // the source table that the change came from
+  // What the merge of shards settled by itself, and how the merge stands afterwards.
+  std::vector<PartDecision> settled;
+  std::vector<BegunDivergence> settled_begun;
+  std::optional<ShardMerge> merge;
   std::string position;
   int64_t seen_ms = 0;
   std::map<uint32_t, DecisionId> ids;  // by part
@@ -62,7 +67,7 @@ struct TableState {
   std::map<std::pair<TablePath, StreamId>, Point> decided;
   std::optional<OpenChange> open;
   std::vector<OpenChange> late;          // drops that wait for approval while rows go on
-  std::string merge;                     // the state of merged shards; empty: one source table
+  ShardMerge merge;                      // the source tables that feed it
 };
 
 // Errors of the inverse: kCorrupt.

@@ -1,0 +1,189 @@
+#include "pipeline/cli/dry_run.h"
+
+#include <algorithm>
+
+#include "schema/base/json_writer.h"
+
+namespace driftless {
+namespace {
+
+const SinkComponent* FindComponent(std::string_view type) {
+  for (const SinkComponent& component : AllSinks()) {
+    if (component.type == type) return &component;
+  }
+  return nullptr;
+}
+
+template <typename Predicate>
+bool AnySink(const PlannedStatement& statement, Predicate predicate) {
+  for (const PlannedChange& change : statement.changes) {
+    if (std::any_of(change.sinks.begin(), change.sinks.end(), predicate)) return true;
+  }
+  return false;
+}
+
+// The change of this part, made where no sink has named it yet.
+PlannedChange* ChangeOf(const StatementChange& statement, const PartDecision& part,
+                        std::vector<PlannedChange>* changes) {
+  for (PlannedChange& change : *changes) {
+    if (change.table == statement.table && change.event == part.event &&
+        change.detail == part.detail) {
+      return &change;
+    }
+  }
+  changes->push_back({part.event, statement.table, part.detail, {}});
+  return &changes->back();
+}
+
+// A statement that made the table as it stands before `change`.
+StatementChange CreationBefore(const StatementChange& change) {
+  StatementChange create = change;
+  create.statement = nullptr;
+  create.parts.clear();
+  create.parts.push_back({0, CreateTable{}, nullptr, change.before()});
+  return create;
+}
+
+}  // namespace
+
+bool PlannedStatement::fails() const {
+  return AnySink(*this, [](const PlannedSink& sink) {
+    return sink.decision.verdict.kind == VerdictKind::kFail;
+  });
+}
+
+bool PlannedStatement::rows_may_stop() const {
+  return AnySink(*this,
+                 [](const PlannedSink& sink) { return sink.decision.verdict.rows_may_stop; });
+}
+
+Result<std::unique_ptr<DryRun>> DryRun::Make(const PipelineDefinition& definition) {
+  auto run = std::make_unique<DryRun>();
+  for (const SinkDefinition& sink : definition.sinks) {
+    SinkRun entry;
+    entry.definition = &sink;
+    entry.component = FindComponent(sink.type);
+    if (entry.component == nullptr) {
+      return MakeError(ErrorKind::kUnsupported, "this build has no sink " + sink.type);
+    }
+    auto planner = entry.component->make_planner(sink.options);
+    if (!planner) return std::move(planner).error().Context("sink " + sink.name);
+    entry.planner = std::move(*planner);
+    entry.policy = MakeSinkPolicy(definition, sink);
+    entry.router = std::make_unique<Router>(Router::Make(definition, sink.name));
+    run->sinks_.push_back(std::move(entry));
+  }
+  return run;
+}
+
+void DryRun::SetEvolved(const SinkTableKey& key, EvolvedSchema evolved) {
+  for (SinkRun& sink : sinks_) {
+    if (sink.definition->name == key.sink) sink.tables[key.table] = std::move(evolved);
+  }
+}
+
+Decision DryRun::DecideAt(const SinkRun& sink, const TablePath& table,
+                          const StatementChange& change, const EvolvedSchema* evolved) {
+  DecideInput input;
+  input.change = &change;
+  input.policy = &sink.policy;
+  input.matrix = sink.component->matrix;
+  input.planner = sink.planner.get();
+  input.sink = sink.definition->name;
+  input.sink_table = table;
+  input.evolved = evolved;
+  input.sink_was_read = true;  // without a connection: as recorded, else not there
+  std::optional<SinkTable> actual;
+  if (evolved != nullptr) actual = evolved->ToSinkTable();
+  input.actual = actual ? &*actual : nullptr;
+  input.change_id = "plan";
+  return Decide(input);
+}
+
+void DryRun::PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
+                        std::vector<PlannedChange>* changes) {
+  std::optional<EvolvedSchema>& evolved = sink->tables[table];
+  if (!evolved && change.before() != nullptr) {
+    evolved = DecideAt(*sink, table, CreationBefore(change), nullptr).evolved;
+  }
+  const Decision decision = DecideAt(*sink, table, change, evolved ? &*evolved : nullptr);
+  for (const PartDecision& part : decision.parts) {
+    ChangeOf(change, part, changes)
+        ->sinks.push_back({sink->definition->name, std::string(sink->component->type), table, part,
+                           sink->component->make_sink != nullptr});
+  }
+  if (!decision.fails && !(decision.held && decision.rows_wait)) evolved = decision.evolved;
+}
+
+Result<PlannedStatement> DryRun::Plan(const std::string& statement,
+                                      const std::vector<StatementChange>& changes) {
+  PlannedStatement planned;
+  planned.statement = statement;
+  for (StatementChange change : changes) {
+    change.statement = std::make_shared<const std::string>(statement);
+    change.point.offset = ++statements_;
+    for (SinkRun& sink : sinks_) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(change.table));
+      for (const TablePath& table : tables) PlanAtSink(&sink, table, change, &planned.changes);
+    }
+  }
+  return planned;
+}
+
+std::string RenderJson(const PlannedStatement& statement) {
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject().Key("statement").String(statement.statement).Key("changes").BeginArray();
+  for (const PlannedChange& change : statement.changes) {
+    json.BeginObject().Key("event").String(Tag(change.event));
+    json.Key("table").String(change.table.ToString()).Key("detail").String(change.detail);
+    json.Key("sinks").BeginArray();
+    for (const PlannedSink& sink : change.sinks) {
+      const Verdict& verdict = sink.decision.verdict;
+      json.BeginObject().Key("sink").String(sink.sink).Key("type").String(sink.type);
+      json.Key("table").String(sink.table.ToString());
+      json.Key("verdict").String(ToString(verdict.kind)).Key("reason").String(verdict.reason);
+      json.Key("rule").String(verdict.rule).Key("cell").String(verdict.cell);
+      json.Key("actions").BeginArray();
+      for (const std::string& action : sink.decision.actions) json.String(action);
+      json.EndArray();
+      json.Key("rows").String(verdict.rows_may_stop ? "may-stop" : verdict.rows);
+      if (verdict.rows_may_stop) json.Key("rows_detail").String(verdict.rows);
+      json.EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray().EndObject();
+  return text + "\n";
+}
+
+std::string RenderText(const PlannedStatement& statement) {
+  std::string text = statement.statement + "\n";
+  if (statement.changes.empty()) text += "  changes no captured table\n";
+  for (const PlannedChange& change : statement.changes) {
+    text += "  " + std::string(Tag(change.event)) + " on " + change.table.ToString() + ": " +
+            change.detail + "\n";
+    for (const PlannedSink& sink : change.sinks) {
+      const Verdict& verdict = sink.decision.verdict;
+      std::string kind(ToString(verdict.kind));
+      kind.resize(std::max<size_t>(kind.size(), 8), ' ');
+      const std::string name =
+          sink.sink == sink.type ? sink.sink : sink.sink + " (" + sink.type + ")";
+      text += "    " + kind + name + ": " + sink.table.ToString() + "\n";
+      text += "            because " + verdict.reason + "\n";
+      text += "            decided by " + verdict.rule +
+              (verdict.cell.empty() ? "" : "; " + verdict.cell) + "\n";
+      for (const std::string& action : sink.decision.actions) {
+        text += (sink.has_statements ? "            sends " : "            will send, in words: ") +
+                action + "\n";
+      }
+      if (!verdict.rows.empty()) {
+        text += "            rows: " + verdict.rows +
+                (verdict.rows_may_stop ? " [rows may stop later]" : "") + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace driftless

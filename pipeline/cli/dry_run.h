@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/definition/pipeline_definition.h"
+#include "pipeline/route/router.h"
+#include "schema/audit/audit.h"
+#include "schema/policy/decide.h"
+#include "sinks/api/component.h"
+
+namespace driftless {
+
+// What one part of a statement means for one sink table.
+struct PlannedSink {
+  std::string sink;
+  std::string type;
+  TablePath table;
+  PartDecision decision;
+  bool has_statements = false;  // the actions are the sink's very statements, not words about them
+};
+struct PlannedChange {
+  EventKind event = EventKind::kAddColumn;
+  TablePath table;  // at the source
+  std::string detail;
+  std::vector<PlannedSink> sinks;
+};
+struct PlannedStatement {
+  std::string statement;
+  std::vector<PlannedChange> changes;
+
+  bool fails() const;
+  bool rows_may_stop() const;
+};
+
+// Plays a pipeline's schema changes through without any connection: what `driftless plan` prints.
+// Every sink table starts as the state says (SetEvolved), else as create.table would make it from the
+// source table's schema, and goes on as the statements before leave it.
+class DryRun {
+ public:
+  // Errors: what a sink's options do not allow. `definition` outlives the object.
+  static Result<std::unique_ptr<DryRun>> Make(const PipelineDefinition& definition);
+
+  void SetEvolved(const SinkTableKey& key, EvolvedSchema evolved);
+  // Decides about everything that one statement did; `changes` in the server's order.
+  Result<PlannedStatement> Plan(const std::string& statement,
+                                const std::vector<StatementChange>& changes);
+
+ private:
+  struct SinkRun {
+    const SinkDefinition* definition = nullptr;
+    const SinkComponent* component = nullptr;
+    std::unique_ptr<SchemaPlanner> planner;
+    SinkPolicy policy;
+    std::unique_ptr<Router> router;
+    std::map<TablePath, std::optional<EvolvedSchema>> tables;
+  };
+
+  void PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
+                  std::vector<PlannedChange>* changes);
+  static Decision DecideAt(const SinkRun& sink, const TablePath& table,
+                           const StatementChange& change, const EvolvedSchema* evolved);
+
+  std::vector<SinkRun> sinks_;
+  uint64_t statements_ = 0;
+};
+
+// The interface of `driftless plan --output json`, one line per statement: {"statement", "changes":
+// [{"event", "table", "detail", "sinks": [{"sink", "type", "table", "verdict", "reason", "rule",
+// "cell", "actions", "rows"}]}]}. "rows" is "may-stop" where an ordinary row can stop the pipeline
+// later; "rows_detail" then says which.
+std::string RenderJson(const PlannedStatement& statement);
+std::string RenderText(const PlannedStatement& statement);
+
+}  // namespace driftless
