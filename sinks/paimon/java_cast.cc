@@ -240,6 +240,14 @@ Result<void> JavaCast::AppendScalar(const ColumnView& view, int64_t row, ColumnB
       case TypeKind::kDouble: text = lake::JavaDoubleText(view.Fixed<double>(row)); break;
       case TypeKind::kBinary:
       case TypeKind::kVarBinary: text = view.Bytes(row); break;
+      case TypeKind::kTime:
+        // `DateTimeUtils.formatTimestampMillis`: the fraction ends where only zeros follow, but has
+        // a digit.
+        driftless::AppendText(a, view, row, TextFormat{}, &text);
+        while (a.precision() > 0 && text.ends_with('0') && text[text.size() - 2] != '.') {
+          text.pop_back();
+        }
+        break;
       default:
         driftless::AppendText(a, view, row, TextFormat{}, &text);
         if (a.kind() == TypeKind::kTimestampLtz) {
@@ -368,7 +376,11 @@ Result<void> JavaCast::AppendMoment(const ColumnView& view, int64_t row, ColumnB
   }
   switch (b.kind()) {
     case TypeKind::kDate:
-      out->AppendInt(static_cast<int64_t>(FloorDivide128(nanos, kNanosPerDay)));
+      // Paimon 1.4 divides the milliseconds of a TIMESTAMP towards zero, so that moments before 1970
+      // fall on the day after. Rows must look alike through every reader.
+      out->AppendInt(static_cast<int64_t>(
+          from_utc ? FloorDivide128(nanos, kNanosPerDay)
+                   : FloorDivide128(nanos, 1000000) / (kSecondsPerDay * 1000)));
       return {};
     case TypeKind::kTime: {
       const __int128 of_day = nanos - FloorDivide128(nanos, kNanosPerDay) * kNanosPerDay;

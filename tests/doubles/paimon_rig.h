@@ -253,6 +253,19 @@ class PaimonRig {
     }
   }
 
+  // Keys of a map are distinct, as Java's maps have them.
+  void AppendValue(const LogicalType& type, ColumnBuilder* out) {
+    if (type.kind() != TypeKind::kMap) return AppendRandomValue(type, &random_, out);
+    if (random_.Below(6) == 0) return out->AppendNull();
+    for (uint64_t i = random_.Below(4); i > 0; --i) {
+      ColumnBuilder& entry = out->child(0);
+      entry.child(0).AppendBytes("key " + std::to_string(i));
+      AppendRandomValue(type.children()[1].type, &random_, &entry.child(1));
+      entry.CloseStruct();
+    }
+    out->CloseList();
+  }
+
   void AddRandomChange(const TableSchema& source, int64_t keys, ChangeBatchBuilder* builder) {
     const auto key = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(keys)));
     const auto old_key = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(keys)));
@@ -266,7 +279,7 @@ class PaimonRig {
         if (IsKey(i)) {
           AppendKey(i, key, &builder->after(column));
         } else {
-          AppendRandomValue(type, &random_, &builder->after(column));
+          AppendValue(type, &builder->after(column));
         }
       }
       // A key change has the old key before; other updates mostly have no before image.
@@ -274,7 +287,7 @@ class PaimonRig {
         if (IsKey(i)) {
           AppendKey(i, what == 7 ? old_key : key, &builder->before(column));
         } else if (what == 6) {
-          AppendRandomValue(type, &random_, &builder->before(column));
+          AppendValue(type, &builder->before(column));
         }
       }
     }
