@@ -13,8 +13,8 @@ int RunCommandLine(int argc, char** argv) {
   int exit_code = 0;
   // One command a line.
   constexpr decltype(&AddDdlCommand) kCommands[] = {
-      AddDdlCommand,    AddDiffCommand, AddExplainCommand,  AddMatrixCommand,
-      AddOptionsCommand, AddPlanCommand, AddValidateCommand,
+      AddDdlCommand,     AddDiffCommand, AddExplainCommand, AddMatrixCommand,
+      AddOptionsCommand, AddPeekCommand, AddPlanCommand,    AddValidateCommand,
   };
   for (const auto add : kCommands) {
     add(&app, &exit_code);

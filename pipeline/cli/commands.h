@@ -12,6 +12,7 @@ void AddDiffCommand(CLI::App* app, int* exit_code);
 void AddExplainCommand(CLI::App* app, int* exit_code);
 void AddMatrixCommand(CLI::App* app, int* exit_code);
 void AddOptionsCommand(CLI::App* app, int* exit_code);
+void AddPeekCommand(CLI::App* app, int* exit_code);
 void AddPlanCommand(CLI::App* app, int* exit_code);
 void AddValidateCommand(CLI::App* app, int* exit_code);
 

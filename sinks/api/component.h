@@ -9,6 +9,7 @@
 #include "config/options/option.h"
 #include "config/yaml/problems.h"
 #include "sinks/api/sink.h"
+#include "sinks/api/table_reader.h"
 
 namespace driftless {
 
@@ -32,6 +33,9 @@ struct SinkComponent {
   // Null while this build has only the matrix of the sink: `run` refuses such a pipeline, `plan`
   // gives verdicts without statements.
   Result<std::unique_ptr<Sink>> (*make_sink)(const OptionValues&, const SinkEnvironment&) = nullptr;
+  // Reads tables back, for `driftless peek` and tests. Null where this build cannot.
+  Result<std::unique_ptr<TableReader>> (*make_reader)(const OptionValues&,
+                                                      const SinkEnvironment&) = nullptr;
   // Checks that concern more than one option, or the text of one; for `driftless validate`. May be
   // null.
   void (*check)(const OptionValues&, Problems*) = nullptr;
