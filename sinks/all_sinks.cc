@@ -3,6 +3,7 @@
 #include "sinks/api/component.h"
 #include "sinks/api/registry.h"
 #include "sinks/paimon/options.h"
+#include "sinks/paimon/sink.h"
 
 namespace driftless {
 
@@ -13,7 +14,9 @@ std::span<const SinkComponent> AllSinks() {
        .summary = "Apache Paimon tables in a file system or object store",
        .matrix = &kPaimonMatrix,
        .options = paimon::PaimonOptionSpecs(),
-       .make_planner = MakePaimonPlanner},
+       .make_planner = MakePaimonPlanner,
+       .make_sink = MakePaimonSink,
+       .make_reader = MakePaimonTableReader},
       {.type = "fluss",
        .summary = "Apache Fluss: primary key and log tables",
        .matrix = &kFlussMatrix,

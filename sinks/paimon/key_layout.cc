@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sinks/paimon/options.h"
 
 namespace driftless::paimon {
 namespace {
@@ -12,11 +13,6 @@ using Options = std::map<std::string, std::string>;
 std::string Get(const Options& options, const std::string& key, std::string_view default_value) {
   const auto found = options.find(key);
   return found == options.end() ? std::string(default_value) : found->second;
-}
-
-bool IsTrue(const Options& options, const std::string& key) {
-  auto value = ParseBool(Get(options, key, "false"));
-  return value && *value;
 }
 
 Error Refuse(const EvolvedSchema& table, const std::string& what) {
@@ -56,49 +52,13 @@ std::vector<std::string> SplitNames(const std::string& text) {
   return names;
 }
 
-// Options under which rows must be merged or written in a way that Driftless does not do.
-Result<void> CheckOptions(const EvolvedSchema& table, const Options& options) {
-  const std::string engine = Get(options, "merge-engine", "deduplicate");
-  if (engine != "deduplicate") {
-    return Refuse(table, "merge-engine is " + engine)
-        .Hint("Driftless writes tables with merge-engine = deduplicate");
-  }
-  const std::string producer = Get(options, "changelog-producer", "none");
-  if (producer != "none" && producer != "input") {
-    return Refuse(table, "changelog-producer is " + producer)
-        .Hint("Driftless writes changelog-producer = none or input");
-  }
-  for (const char* key : {"sequence.field", "rowkind.field"}) {
-    if (options.contains(key)) {
-      return Refuse(table, std::string(key) + " is set")
-          .Hint("Driftless orders changes by the source's own order: remove the option");
-    }
-  }
-  for (const char* key : {"deletion-vectors.enabled", "row-tracking.enabled",
-                          "data-evolution.enabled"}) {
-    if (IsTrue(options, key)) {
-      return Refuse(table, std::string(key) + " is set")
-          .Hint("Driftless writes merge-on-read tables: remove the option");
-    }
-  }
-  const std::string format = Get(options, "file.format", "parquet");
-  if (format != "parquet") {
-    return Refuse(table, "file.format is " + format).Hint("Driftless writes Parquet");
-  }
-  return {};
-}
-
 Result<int32_t> BucketCount(const EvolvedSchema& table, const Options& options) {
   const std::string text = Get(options, "bucket", "-1");
   int32_t buckets = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), buckets);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || buckets == 0 ||
-      buckets < -2) {
+      buckets < -1) {
     return Refuse(table, "bucket is '" + text + "'").Hint("use -1 or a number of buckets from 1");
-  }
-  if (buckets == -2) {
-    return Refuse(table, "bucket is -2 (postponed)")
-        .Hint("rows of postponed buckets stay invisible; use -1 or a number of buckets");
   }
   return buckets;
 }
@@ -108,7 +68,9 @@ Result<int32_t> BucketCount(const EvolvedSchema& table, const Options& options) 
 Result<KeyLayout> KeyLayout::Make(const EvolvedSchema& table, const Options& options) {
   KeyLayout layout;
   layout.has_key = !table.primary_key.empty();
-  DRIFTLESS_TRY(CheckOptions(table, options));
+  if (auto checked = CheckTableOptions(options); !checked) {
+    return std::move(checked).error().Context("Paimon table " + table.path.ToString());
+  }
   layout.partition_names = table.partition_keys;
   DRIFTLESS_TRY(
       Resolve(table, table.partition_keys, &layout.partitions, &layout.partition_types));

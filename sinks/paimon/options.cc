@@ -33,7 +33,6 @@ const std::vector<Unsupported>& UnsupportedOptions() {
       {"data-file.external-paths", {}, "Data files lie in the table's folder."},
       {"data-file.path-directory", {}, "Data files lie in the table's folder."},
       {"index-file-in-data-file-dir", {"false"}, "Index files lie in the table's index folder."},
-      {"data-file.thin-mode", {"false"}, "Key columns are stored with every file."},
       {"primary-key.nullable", {"false"}, "Key columns are NOT NULL."},
   };
   return *kList;

@@ -194,6 +194,7 @@ TEST(WriterRefusalTest, TablesThatNeedMoreThanWeDoAreNamed) {
       {{{"deletion-vectors.enabled", "true"}}, {}, {"k0"}, "deletion-vectors"},
       {{{"bucket", "-2"}}, {}, {"k0"}, "postponed"},
       {{{"bucket", "zero"}}, {}, {"k0"}, "'zero'"},
+      {{{"bucket", "0"}}, {}, {"k0"}, "'0'"},
       {{{"file.format", "orc"}}, {}, {"k0"}, "orc"},
       {{{"bucket", "-1"}}, {"v1"}, {"k0"}, "cross-partition"},
       {{{"changelog-producer", "lookup"}}, {}, {"k0"}, "changelog-producer"},
