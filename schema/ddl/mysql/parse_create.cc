@@ -164,7 +164,7 @@ bool Parser::ParsePlainOption(bool* found) {
       "AUTOEXTEND_SIZE", "AUTO_INCREMENT",     "AVG_ROW_LENGTH",  "CHECKSUM",
       "TABLE_CHECKSUM",  "COMPRESSION",        "CONNECTION",      "DELAY_KEY_WRITE",
       "ENCRYPTION",      "ENGINE_ATTRIBUTE",   "INSERT_METHOD",   "KEY_BLOCK_SIZE",
-      "MAX_ROWS",        "MIN_ROWS",           "PACK_KEYS",       "PASSWORD",
+      "MAX_ROWS",        "MIN_ROWS",           "PACK_KEYS",       "PAGE_CHECKSUM",   "PASSWORD",
       "ROW_FORMAT",      "SECONDARY_ENGINE_ATTRIBUTE",            "SECONDARY_ENGINE",
       "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES",
       "TABLESPACE",      "STORAGE"};
