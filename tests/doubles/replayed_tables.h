@@ -212,8 +212,14 @@ class ReplayedTables : public SourceOutput {
       for (auto& [id, value] : after) found->second[id] = std::move(value);
       return;
     }
-    const std::string number = std::to_string(next_row_++);
-    table->rows[std::string(20 - number.size(), '0') + number] = std::move(after);
+    table->rows[NextNumber(table->rows)] = std::move(after);
+  }
+
+  // The key of a row without one: behind all others.
+  static std::string NextNumber(const std::map<std::string, ReplayedRow>& rows) {
+    const std::string number =
+        std::to_string(rows.empty() ? 0 : std::stoull(rows.rbegin()->first) + 1);
+    return std::string(20 - number.size(), '0') + number;
   }
 
   static bool Equal(const TableSchema& schema, const ReplayedRow& row, const ReplayedRow& before) {
@@ -269,8 +275,7 @@ class ReplayedTables : public SourceOutput {
       if (!part.after->primary_key.empty()) {
         rows[KeyOf(*part.after, row)] = std::move(row);
       } else {
-        const std::string number = std::to_string(next_row_++);
-        rows[std::string(20 - number.size(), '0') + number] = std::move(row);
+        rows[NextNumber(rows)] = std::move(row);
       }
     }
     table.rows = std::move(rows);
@@ -281,7 +286,6 @@ class ReplayedTables : public SourceOutput {
 
  private:
   bool stopped_ = false;
-  int64_t next_row_ = 0;
 };
 
 }  // namespace driftless::testing

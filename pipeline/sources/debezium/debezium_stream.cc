@@ -31,9 +31,29 @@ struct DebeziumStream::Table {
   bool plan_is_current = false;
   uint64_t schema_id = 0;     // of the embedded schema that the plan was made with
   std::string schema_text;    // and its text
+  uint64_t key_schema_id = 0;
+  std::string key_schema_text;
+  // Without schemas: what keys of the table look like, so that another key is seen.
+  std::vector<std::string> key_marks;  // `"id":` of each column
   std::unique_ptr<EmbeddedSchema> embedded;
 
   const TableSchemaPtr& schema() const { return batch.schema(); }
+  void RememberKey() {
+    key_marks.clear();
+    for (const ColumnId id : schema()->primary_key) {
+      key_marks.push_back("\"" + JsonKeyOf(schema()->Find(id)->name) + "\":");
+    }
+  }
+  // False where the record's key has other columns than the table's.
+  bool HasKey(std::string_view key) const {
+    if (key.empty()) return key_marks.empty();
+    if (key_marks.empty() || key.substr(1).compare(0, key_marks[0].size(), key_marks[0]) != 0) {
+      return false;
+    }
+    return std::all_of(key_marks.begin() + 1, key_marks.end(), [&](const std::string& mark) {
+      return key.find(mark) != std::string_view::npos;
+    });
+  }
 };
 
 std::string DebeziumStream::Place::Text() const {
@@ -235,8 +255,13 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
                                                           const Place& place) {
   const bool same_schema =
       record.value_schema_id == table->schema_id &&
+      record.key_schema_id == table->key_schema_id &&
       (record.value_schema_id != 0 || record.value_schema.empty());
-  if (table->plan_is_current && same_schema) [[likely]] return Step::kGoOn;
+  if (table->plan_is_current && same_schema &&
+      (table->has_ddl || table->embedded != nullptr || record.op == Op::kDelete ||
+       table->HasKey(record.key))) [[likely]] {
+    return Step::kGoOn;
+  }
   if (!record.value_schema.empty() && !same_schema) {
     DRIFTLESS_ASSIGN_OR_RETURN(const Step step, FollowEmbedded(table, record, place));
     if (step != Step::kGoOn) return step;
@@ -249,6 +274,11 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
         const bool go_on,
         SendInferred(table, *shape, Missing::kKept, record, place, &changed));
     if (!go_on) return Step::kStop;
+  } else if (table->plan_is_current && record.after.valid()) {
+    // Only the key is another one than before: PostgreSQL's ADD or DROP PRIMARY KEY.
+    bool learnt = false;
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, LearnFromRow(table, record, place, &learnt));
+    if (!go_on) return Step::kStop;
   }
   if (!table->plan_is_current) {
     Format format = options_.format;
@@ -256,6 +286,7 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
     table->plan = RowPlan(*table->schema(),
                           table->embedded == nullptr ? nullptr : table->embedded->Row(), format);
     table->plan_is_current = true;
+    table->RememberKey();
   }
   return Step::kGoOn;
 }
@@ -264,8 +295,13 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
 // is how its changes are seen; else it only says how values are written.
 Result<DebeziumStream::Step> DebeziumStream::FollowEmbedded(Table* table, const Record& record,
                                                             const Place& place) {
-  if (table->embedded != nullptr && table->schema_text == record.value_schema) {
+  const auto remember = [&] {
     table->schema_id = record.value_schema_id;
+    table->key_schema_id = record.key_schema_id;
+  };
+  if (table->embedded != nullptr && table->schema_text == record.value_schema &&
+      table->key_schema_text == record.key_schema) {
+    remember();
     return Step::kGoOn;
   }
   auto embedded = ParseEmbedded(record.value_schema);
@@ -279,8 +315,9 @@ Result<DebeziumStream::Step> DebeziumStream::FollowEmbedded(Table* table, const 
         SendInferred(table, *shape, Missing::kDropped, record, place, &changed));
     if (!go_on) return Step::kStop;
   }
-  table->schema_id = record.value_schema_id;
+  remember();
   table->schema_text = record.value_schema;
+  table->key_schema_text = record.key_schema;
   table->embedded = std::make_unique<EmbeddedSchema>(std::move(*embedded));
   table->plan_is_current = false;
   return Step::kGoOn;

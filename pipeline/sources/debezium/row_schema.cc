@@ -216,7 +216,8 @@ std::vector<ColumnId> KeyIds(const TableSchema& schema, const std::vector<std::s
 void ChangeKey(const RowShape& shape, PartsBuilder* parts) {
   TableSchema next = parts->current();
   KeyChange key{next.primary_key, KeyIds(next, shape.key)};
-  if (shape.key.empty() || key.from == key.to) return;
+  if (!shape.key_is_known || key.from == key.to) return;
+  if (key.to.empty() && !shape.key.empty()) return;  // of fields that the row does not have
   next.primary_key = key.to;
   parts->Add(std::move(key), std::move(next));
 }

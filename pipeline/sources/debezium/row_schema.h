@@ -22,6 +22,7 @@ struct RowShape {
   };
   std::vector<Field> fields;
   std::vector<std::string> key;
+  bool key_is_known = true;  // false: an empty key says nothing
 };
 
 // Of the field "after" ("before" where that is missing) of an embedded value schema, and the fields

@@ -204,7 +204,7 @@ bool RecordReader::SplitSchema(std::string_view text, Part part, Record* record,
   const std::string_view schema = rest.substr(0, size);
   if (schema != "null") {
     (part == Part::kValue ? record->value_schema : record->key_schema) = schema;
-    if (part == Part::kValue) record->value_schema_id = known->id;
+    (part == Part::kValue ? record->value_schema_id : record->key_schema_id) = known->id;
   }
   *payload = rest.substr(size + kMiddle.size(), rest.size() - size - kMiddle.size() - 1);
   return true;

@@ -44,6 +44,7 @@ struct Record {
   std::string_view value_schema;   // JSON text of the embedded schema; empty where there is none
   uint64_t value_schema_id = 0;    // equal for equal neighbours of a topic; 0: compare the text
   std::string_view key_schema;
+  uint64_t key_schema_id = 0;
   std::string_view key;            // JSON text of the key's payload; empty where there is none
 
   // The database or schema that names the table in its TablePath.

@@ -108,6 +108,15 @@ bool ReadCommonTimestamp(std::string_view text, ParsedTimestamp* parsed) {
   return true;
 }
 
+// "+292278994-08-16": an ISO date of more than four digits of a year, as Java writes far dates.
+bool IsFarDate(std::string_view text) {
+  if (text.size() < 11 || (text[0] != '+' && text[0] != '-')) return false;
+  const size_t dash = text.find('-', 1);
+  return dash != std::string_view::npos && dash >= 6 &&
+         std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(dash),
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // value * factor, or the nearest edge of 64 bits.
 int64_t Scale(int64_t value, int64_t factor, int64_t* clamped) {
   int64_t scaled = 0;
@@ -539,10 +548,11 @@ bool ValueDecoder::DecodeDate(std::string_view token, ColumnBuilder* column) {
     }
     if (text.ends_with('Z')) text.remove_suffix(1);  // IsoDate
     const TimeText read = ParseDate(text, &days);
-    if (read == TimeText::kInfinity || read == TimeText::kMinusInfinity) {
+    const bool far = read == TimeText::kInvalid && IsFarDate(text);
+    if (far || read == TimeText::kInfinity || read == TimeText::kMinusInfinity) {
       ++clamped_;
-      days = read == TimeText::kInfinity ? std::numeric_limits<int32_t>::max()
-                                         : std::numeric_limits<int32_t>::min();
+      days = text[0] == '-' ? std::numeric_limits<int32_t>::min()
+                            : std::numeric_limits<int32_t>::max();
     } else if (read != TimeText::kOk) {
       return Fail("a date was expected here");
     }
@@ -606,10 +616,11 @@ bool ValueDecoder::DecodeTimestamp(const ValuePlan& plan, std::string_view token
       return true;
     }
     const TimeText read = ParseTimestamp(text, &parsed);
-    if (read == TimeText::kInfinity || read == TimeText::kMinusInfinity) {
+    const bool far = read == TimeText::kInvalid && IsFarDate(text);
+    if (far || read == TimeText::kInfinity || read == TimeText::kMinusInfinity) {
       ++clamped_;
-      column->AppendInt(read == TimeText::kInfinity ? std::numeric_limits<int64_t>::max()
-                                                    : std::numeric_limits<int64_t>::min());
+      column->AppendInt(text[0] == '-' ? std::numeric_limits<int64_t>::min()
+                                       : std::numeric_limits<int64_t>::max());
       return true;
     }
     if (read != TimeText::kOk) return Fail("a timestamp was expected here");

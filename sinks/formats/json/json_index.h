@@ -70,17 +70,11 @@ class JsonCursor {
 
   // Goes past the value at the cursor, whatever it is. False where the text ends before it does.
   bool Skip() {
-    int depth = 0;
-    while (at_ < end_) {
-      const char c = text_[*at_++];
-      if (c == '{' || c == '[') {
-        ++depth;
-      } else if (c == '}' || c == ']') {
-        if (--depth < 0) return false;
-      }
-      if (depth == 0) return true;
+    if (at_ < end_ && !IsMark(text_[*at_])) [[likely]] {
+      ++at_;
+      return true;
     }
-    return false;
+    return SkipContainer();
   }
   void Advance() { ++at_; }
   // The text of the value at the cursor, which then stands behind it; empty where it is cut off.
@@ -97,6 +91,19 @@ class JsonCursor {
  private:
   friend class JsonObjectWalk;
   friend class JsonArrayWalk;
+  static bool IsMark(char c) { return c == '{' || c == '[' || c == '}' || c == ']'; }
+  bool SkipContainer() {
+    int depth = 0;
+    while (at_ < end_) {
+      const char c = text_[*at_++];
+      if (c == '{' || c == '[') {
+        ++depth;
+      } else if (c == '}' || c == ']') {
+        if (--depth <= 0) return depth == 0;
+      }
+    }
+    return false;
+  }
   const char* text_ = nullptr;
   const uint32_t* at_ = nullptr;
   const uint32_t* end_ = nullptr;
@@ -116,7 +123,7 @@ class JsonObjectWalk {
       cursor_.Advance();
     }
   }
-  bool Next(std::string_view* key) {
+  [[gnu::always_inline]] bool Next(std::string_view* key) {
     if (failed_) return false;
     if (cursor_.Peek() == '}') {
       cursor_.Advance();
