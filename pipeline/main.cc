@@ -1,3 +1,7 @@
 #include "pipeline/cli/cli.h"
+#include "pipeline/runtime/process_memory.h"
 
-int main(int argc, char** argv) { return driftless::RunCommandLine(argc, argv); }
+int main(int argc, char** argv) {
+  driftless::PrepareProcessMemory();
+  return driftless::RunCommandLine(argc, argv);
+}

@@ -13,8 +13,21 @@ int RunCommandLine(int argc, char** argv) {
   int exit_code = 0;
   // One command a line.
   constexpr decltype(&AddDdlCommand) kCommands[] = {
-      AddDdlCommand,     AddDiffCommand, AddExplainCommand, AddMatrixCommand,
-      AddOptionsCommand, AddPeekCommand, AddPlanCommand,    AddValidateCommand,
+      AddRunCommand,
+      AddValidateCommand,
+      AddPlanCommand,
+      AddExplainCommand,
+      AddDiffCommand,
+      AddHistoryCommand,
+      AddAuditCommand,
+      AddDivergencesCommand,
+      AddApproveCommand,
+      AddRejectCommand,
+      AddDecideCommand,
+      AddPeekCommand,
+      AddMatrixCommand,
+      AddOptionsCommand,
+      AddDdlCommand,
   };
   for (const auto add : kCommands) {
     add(&app, &exit_code);

@@ -1,6 +1,7 @@
 #include "pipeline/runtime/source_thread.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace driftless {
@@ -34,8 +35,40 @@ bool SourceThread::Changes(ChangeBatchPtr batch) {
   return Push(BatchItem{Charge(std::move(batch), context_.budget)});
 }
 
+namespace {
+
+// A renamed table is two changes (`table.rename: new-table`, policy section 9): its old name is left,
+// and a table of the new name appears, with the columns that it has after the whole statement.
+struct RenameSplit {
+  StatementChangePtr left;
+  StatementChangePtr appears;
+};
+
+std::optional<RenameSplit> SplitRename(const StatementChange& change) {
+  for (const SchemaChange& part : change.parts) {
+    const auto* rename = std::get_if<RenameTable>(&part.detail);
+    if (rename == nullptr || rename->to == change.table) continue;
+    auto left = std::make_shared<StatementChange>(change);
+    left->parts = {part};
+    auto schema = std::make_shared<TableSchema>(*change.parts.back().after);
+    schema->path = rename->to;
+    auto appears = std::make_shared<StatementChange>(change);
+    appears->table = rename->to;
+    appears->parts = {{part.part, CreateTable{}, nullptr, std::move(schema)}};
+    return RenameSplit{std::move(left), std::move(appears)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 bool SourceThread::Schema(StatementChangePtr change, std::string position) {
-  return Push(SchemaItem{std::move(change), std::move(position), context_.clock->NowMillis()});
+  const int64_t now_ms = context_.clock->NowMillis();
+  if (const std::optional<RenameSplit> split = SplitRename(*change)) {
+    return Push(SchemaItem{split->left, position, now_ms}) &&
+           Push(SchemaItem{split->appears, std::move(position), now_ms});
+  }
+  return Push(SchemaItem{std::move(change), std::move(position), now_ms});
 }
 
 bool SourceThread::Progress(const Point& point, std::string resume, int64_t event_time_ms) {

@@ -1,0 +1,131 @@
+#include "pipeline/runtime/assemble.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "pipeline/route/router.h"
+#include "sinks/api/component.h"
+
+namespace driftless {
+namespace {
+
+template <typename Component>
+const Component* FindComponent(std::span<const Component> components, std::string_view type) {
+  for (const Component& component : components) {
+    if (component.type == type) return &component;
+  }
+  return nullptr;
+}
+
+std::string InFile(const PipelineDefinition& definition, Location at) {
+  return at.line == 0 ? definition.file : fmt::format("{}:{}", definition.file, at.line);
+}
+
+Result<std::unique_ptr<Source>> MakeSource(const PipelineDefinition& definition,
+                                           const SourceDefinition& source) {
+  const SourceComponent* component = FindComponent(AllSources(), source.type);
+  if (component == nullptr || component->make_source == nullptr) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: this driftless cannot read a {} source yet",
+                                 InFile(definition, source.at), source.type))
+        .Hint("`validate`, `plan` and `explain` work with it.");
+  }
+  Result<std::unique_ptr<Source>> made = component->make_source(source.options);
+  if (!made) return std::move(made).error().Context("source " + source.name);
+  return made;
+}
+
+Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDefinition& sink,
+                             const Clock* clock) {
+  const SinkComponent* component = FindComponent(AllSinks(), sink.type);
+  if (component == nullptr || component->make_sink == nullptr) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: this driftless cannot write to a {} sink yet",
+                                 InFile(definition, sink.at), sink.type))
+        .Hint("`plan` and `explain` give its verdicts.");
+  }
+  SinkEnvironment environment;
+  environment.pipeline_name = definition.options.name;
+  environment.sink_name = sink.name;
+  environment.local_time_zone = definition.options.local_time_zone;
+  environment.clock = clock;
+  Result<std::unique_ptr<Sink>> made = component->make_sink(sink.options, environment);
+  if (!made) return std::move(made).error().Context("sink " + sink.name);
+  RuntimeSink result;
+  result.name = sink.name;
+  result.type = sink.type;
+  result.sink = std::move(*made);
+  result.policy = MakeSinkPolicy(definition, sink);
+  result.route = [router = std::make_shared<Router>(Router::Make(definition, sink.name))](
+                     const TablePath& table) -> Result<std::vector<TablePath>> {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::span<const TablePath> targets, router->Route(table));
+    return std::vector<TablePath>(targets.begin(), targets.end());
+  };
+  return result;
+}
+
+}  // namespace
+
+Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) {
+  const PipelineOptions& from = definition.options;
+  RuntimeOptions options;
+  options.checkpoint_interval_ms = from.checkpoint_interval_ms;
+  options.memory_bytes_max = from.memory_budget_bytes;
+  // A tenth for the inlets together, as much again for the queues of the writers: the rest is for what
+  // writers buffer and what is parked.
+  const auto sinks = static_cast<int64_t>(std::max<size_t>(definition.sinks.size(), 1));
+  options.queue_bytes_max = std::max<int64_t>(from.memory_budget_bytes / 10 / sinks, 1 << 20);
+  options.parking_memory_bytes_max =
+      std::min(from.parking_memory_bytes_max, from.memory_budget_bytes / 2);
+  options.parking_disk_bytes_max = from.parking_disk_bytes_max;
+  options.full_parking_fails = from.parking_on_full == ParkingOnFull::kFail;
+  options.writer_threads = from.parallelism;
+  options.audit_retention_ms = from.audit_retention_ms;
+  options.until_end = from.runtime_mode == RuntimeMode::kBatch;
+  options.local_time_zone = from.local_time_zone;
+  DRIFTLESS_ASSIGN_OR_RETURN(options.local_zone, TimeZone::Load(from.local_time_zone));
+  options.on_absent = from.on_absent;
+  return options;
+}
+
+Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateStore* state,
+                                   const Clock* clock, Metrics* metrics) {
+  if (!definition.transforms.empty()) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: `run` does not carry out transforms yet",
+                                 InFile(definition, definition.transforms.front().at)))
+        .Hint("Remove the transform block; rows would otherwise arrive as they are.");
+  }
+  if (definition.options.table_rename == TableRename::kFollow) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: `run` does not follow renamed tables yet", definition.file))
+        .Hint("Leave out pipeline table.rename: a renamed table then is a new table at the sink.");
+  }
+  RuntimeParts parts;
+  parts.pipeline = definition.options.name;
+  parts.state = state;
+  parts.clock = clock;
+  parts.metrics = metrics;
+  for (const SourceDefinition& source : definition.sources) {
+    DRIFTLESS_ASSIGN_OR_RETURN(std::unique_ptr<Source> made, MakeSource(definition, source));
+    parts.sources.push_back(std::move(made));
+  }
+  for (const SinkDefinition& sink : definition.sinks) {
+    DRIFTLESS_ASSIGN_OR_RETURN(RuntimeSink made, MakeSink(definition, sink, clock));
+    parts.sinks.push_back(std::move(made));
+  }
+  parts.make_coordinator = [name = definition.options.name](std::vector<CoordinatorSink> sinks,
+                                                            DecisionId next) {
+    return MakeCoordinatorPort(name, std::move(sinks), next);
+  };
+  return parts;
+}
+
+std::string StateFolder(const PipelineDefinition& definition, const std::string& flag) {
+  if (!flag.empty()) return flag;
+  if (!definition.options.state_dir.empty()) return definition.options.state_dir;
+  return "driftless-state/" + definition.options.name;
+}
+
+}  // namespace driftless

@@ -1,0 +1,64 @@
+#include "pipeline/server/http_server.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include <charconv>
+#include <thread>
+#include <utility>
+
+namespace driftless {
+
+struct HttpServer::Impl {
+  httplib::Server server;
+  Handlers handlers;
+  std::thread thread;
+};
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+HttpServer::~HttpServer() {
+  impl_->server.stop();
+  if (impl_->thread.joinable()) impl_->thread.join();
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address,
+                                                      Handlers handlers) {
+  const size_t colon = address.rfind(':');
+  int port = -1;
+  if (colon != std::string::npos) {
+    const char* end = address.data() + address.size();
+    const auto parsed = std::from_chars(address.data() + colon + 1, end, port);
+    if (parsed.ptr != end) port = -1;
+  }
+  if (port < 0 || port > 65535) {
+    return MakeError(ErrorKind::kInvalidConfig, fmt::format("\"{}\" is no address", address))
+        .Hint("Write host:port, such as 127.0.0.1:9464.");
+  }
+  const std::string host = address.substr(0, colon);
+  auto impl = std::make_unique<Impl>();
+  impl->handlers = std::move(handlers);
+  httplib::Server& server = impl->server;
+  // Scrapes and probes are rare: two threads are plenty, and cost no memory that anybody sees.
+  server.new_task_queue = [] { return new httplib::ThreadPool(2); };
+  const Handlers& h = impl->handlers;
+  server.Get("/metrics", [&h](const httplib::Request&, httplib::Response& response) {
+    response.set_content(h.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  server.Get("/healthz", [&h](const httplib::Request&, httplib::Response& response) {
+    response.status = h.is_healthy() ? 200 : 503;
+    response.set_content(h.status() + "\n", "text/plain; charset=utf-8");
+  });
+  const int bound = port == 0 ? server.bind_to_any_port(host.c_str())
+                              : (server.bind_to_port(host.c_str(), port) ? port : -1);
+  if (bound < 0) {
+    return MakeError(ErrorKind::kUnavailable, fmt::format("cannot listen at {}", address))
+        .Hint("Another process may use the port: set pipeline http.address to a free one, or off.");
+  }
+  impl->thread = std::thread([&server] { server.listen_after_bind(); });
+  std::unique_ptr<HttpServer> result(new HttpServer(std::move(impl)));
+  result->port_ = bound;
+  return result;
+}
+
+}  // namespace driftless
