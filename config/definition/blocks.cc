@@ -198,6 +198,7 @@ std::optional<SinkDefinition> ParseSink(const YamlNode& block, const ComponentCa
   sink.shared = std::move(values[0]);
   sink.matrix = entry->matrix;
   sink.can_run = entry->can_run;
+  sink.adapt_policy = entry->adapt_policy;
   sink.at = block.at;
   if (sink.shared.Enum("on-unavailable") == "stop-sink") {
     sink.on_unavailable = OnUnavailable::kStopSink;

@@ -11,6 +11,8 @@
 
 namespace driftless {
 
+struct SinkPolicy;
+
 // What configuration knows of one kind of source or sink. Data handed in by the caller, so that
 // config/ depends on no sink; everything that it points to lives as long as the process.
 struct CatalogEntry {
@@ -22,6 +24,8 @@ struct CatalogEntry {
   bool can_run = true;                       // false: this build has only its matrix
   // Checks that concern more than one option, or an option's text; may be null.
   void (*check)(const OptionValues& values, Problems* problems) = nullptr;
+  // Sinks only: what the sink's own options change in its policy; may be null.
+  void (*adapt_policy)(const OptionValues& values, SinkPolicy* policy) = nullptr;
 };
 
 // Every source and sink of the build (pipeline/cli/catalog.h makes it from the two lists).

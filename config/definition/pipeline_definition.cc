@@ -202,6 +202,7 @@ SinkPolicy MakeSinkPolicy(const PipelineDefinition& definition, const SinkDefini
   policy.on_cast_failure = options.on_cast_failure;
   policy.on_null_violation = options.on_null_violation;
   policy.table_rename = options.table_rename;
+  if (sink.adapt_policy != nullptr) sink.adapt_policy(sink.options, &policy);
   return policy;
 }
 

@@ -42,6 +42,7 @@ struct SinkDefinition {
   std::set<std::string> extensions;  // capability.extensions
   OnUnavailable on_unavailable = OnUnavailable::kBlock;
   bool can_run = true;
+  void (*adapt_policy)(const OptionValues& values, SinkPolicy* policy) = nullptr;  // may be null
   Location at;
 };
 

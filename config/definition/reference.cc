@@ -43,6 +43,8 @@ std::string IndexPage(const std::vector<OptionBlock>& blocks) {
       "options`\n"
       "prints the same. `pipeline.schema.json` is a JSON schema for editors. Values may hold\n"
       "references: `${ENV:NAME}`, `${ENV:NAME:-default}`, `${FILE:/path}`; `$${` stands for `${`.\n"
+      "Editors that know the YAML language server take the schema from a first line\n"
+      "`# yaml-language-server: $schema=PATH/pipeline.schema.json`.\n"
       "Durations are written as in `10 s`, `500 ms`, `12 h`; sizes as in `64 mb`.\n\n";
   for (const OptionBlock& block : blocks) {
     text += fmt::format("- [{}]({}): {}\n", block.name, FileOf(block), block.summary);

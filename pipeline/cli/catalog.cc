@@ -23,7 +23,8 @@ const ComponentCatalog& AllComponents() {
                                 .options = sink.options,
                                 .matrix = sink.matrix,
                                 .can_run = sink.make_sink != nullptr,
-                                .check = sink.check});
+                                .check = sink.check,
+                                .adapt_policy = sink.adapt_policy});
     }
     return catalog;
   }();

@@ -13,6 +13,8 @@
 
 namespace driftless {
 
+struct SinkPolicy;
+
 // What the pipeline tells a sink about itself.
 struct SinkEnvironment {
   std::string pipeline_name;
@@ -39,6 +41,8 @@ struct SinkComponent {
   // Checks that concern more than one option, or the text of one; for `driftless validate`. May be
   // null.
   void (*check)(const OptionValues&, Problems*) = nullptr;
+  // What the sink's own options change in its policy. May be null.
+  void (*adapt_policy)(const OptionValues&, SinkPolicy*) = nullptr;
 };
 
 // The one list of sinks (sinks/all_sinks.cc), in the order of the matrix.

@@ -11,6 +11,8 @@
 // What the sink folders give to the one list of sinks (sinks/all_sinks.cc).
 namespace driftless {
 
+struct SinkPolicy;
+
 // sinks/<sink>/capabilities.cc
 extern const CapabilityMatrix kPaimonMatrix;
 extern const CapabilityMatrix kFlussMatrix;
@@ -32,6 +34,8 @@ std::span<const OptionSpec> SelectDbOptions();
 std::span<const OptionSpec> MaxComputeOptions();
 std::span<const OptionSpec> KafkaOptions();
 std::span<const OptionSpec> PrintOptions();
+
+void AdaptHologresPolicy(const OptionValues& options, SinkPolicy* policy);
 
 // sinks/<sink>/schema_plan.cc, for the sinks whose own statements do not exist in this build.
 // (Paimon's model serves the simulator, which needs no warehouse for it.)

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "schema/policy/policy.h"
 #include "sinks/api/registry.h"
 
 namespace driftless {
@@ -109,6 +110,14 @@ std::span<const OptionSpec> HologresOptions() {
        .doc = "Properties of tables that are created."},
   };
   return *kOptions;
+}
+
+void AdaptHologresPolicy(const OptionValues& options, SinkPolicy* policy) {
+  // Given explicitly it overrides `on-null-violation` (policy, section 4); its default does not.
+  constexpr std::string_view kKey = "jdbcEnableDefaultForNotNullColumn";
+  if (!options.IsSet(kKey)) return;
+  policy->on_null_violation =
+      options.Bool(kKey) == true ? OnNullViolation::kDefaultValue : OnNullViolation::kFail;
 }
 
 }  // namespace driftless

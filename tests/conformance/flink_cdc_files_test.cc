@@ -74,6 +74,11 @@ TEST(FlinkCdcFiles, KeepTheirMeaning) {
   EXPECT_EQ(transform.transforms[2].table_options.at("sequence.field"), "a,b");
   EXPECT_EQ(transform.options.route_mode, RouteMode::kFirstMatch);
 
+  const PipelineDefinition hologres = Parse("mysql-to-hologres.yaml");
+  EXPECT_EQ(MakeSinkPolicy(hologres, hologres.sinks[0]).on_null_violation,
+            OnNullViolation::kDefaultValue)
+      << "the sink's own option, given explicitly, overrides on-null-violation";
+
   const PipelineDefinition selectdb = Parse("kafka-to-selectdb.yaml");
   EXPECT_EQ(selectdb.sinks[0].options.Bool("sink.enable-batch-mode"), true);
   EXPECT_EQ(selectdb.sinks[0].options.DurationMs("schema.evolution.timeout"), 300'000);
