@@ -247,8 +247,11 @@ class S3Store : public ObjectStore {
   }
 
   void TakeListing(std::string_view xml, std::vector<ObjectInfo>* found) const {
-    const auto relative = [&](const std::string& key) {
-      return UriDecode(key).substr(std::min(prefix_.size(), UriDecode(key).size()));
+    // Not every store knows encoding-type; those that do repeat it.
+    const bool encoded = XmlText(xml, "EncodingType") == "url";
+    const auto relative = [&](std::string key) {
+      if (encoded) key = UriDecode(key);
+      return key.substr(std::min(prefix_.size(), key.size()));
     };
     for (const std::string_view item : XmlElements(xml, "Contents")) {
       ObjectInfo info;
