@@ -61,7 +61,7 @@ def by_peek(driftless, pipeline, warehouse, out):
         fields = [{"name": c["name"], "type": c["type"]} for c in schema["columns"]]
         with open(os.path.join(out, table + ".jsonl"), "w", encoding="utf-8") as f:
             f.write(json.dumps({"schema": {"fields": fields, "primaryKeys": schema["primary_key"]}}) + "\n")
-            for line in rows.stdout.splitlines():
+            for line in rows.stdout.split("\n"):
                 if line:
                     f.write(json.dumps({"row": json.loads(line)}) + "\n")
 

@@ -356,7 +356,7 @@ Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, M
                                           bool* changed) {
   auto statement = std::make_shared<StatementChange>();
   statement->table = table->path;
-  statement->point = place.point;
+  statement->point = place.NextStatement();
   statement->commit_time_ms = record.commit_time_ms;
   statement->inferred = true;
   statement->from_snapshot = record.op == Op::kRead;
@@ -415,7 +415,7 @@ Result<bool> DebeziumStream::Truncate(const Record& record, const Place& place) 
   if (table->schema() == nullptr) return true;  // nothing of it was ever sent
   auto statement = std::make_shared<StatementChange>();
   statement->table = table->path;
-  statement->point = place.point;
+  statement->point = place.NextStatement();
   statement->commit_time_ms = record.commit_time_ms;
   statement->parts.push_back({0, TruncateTable{}, table->schema(), table->schema()});
   if (!batches_.Seal(&table->batch)) return false;
@@ -462,7 +462,7 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
     DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, Adopt(to, now));
     if (!go_on) return false;
     if (!IsCaptured(statement.table) && !IsCaptured(to)) continue;
-    statement.point = place.point;
+    statement.point = place.NextStatement();
     statement.commit_time_ms = record.commit_time_ms;
     statement.statement = text;
     sent = true;

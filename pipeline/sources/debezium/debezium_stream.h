@@ -52,7 +52,11 @@ class DebeziumStream {
   // Takes up the schemas in force at `from`. Errors: those of the history.
   Result<void> Restore(const CutPosition& from);
 
-  // One record. `origin` and the point's offset name it for people: "orders.jsonl:17". kJsonPadding
+  // The row number of every record's change in its point. Statements that a record holds, or that
+  // are learnt from its row, come before it: they count from 0.
+  static constexpr uint32_t kChangeRow = 1000;
+
+  // One record; its point's row is kChangeRow. `origin` and the point's offset name it for people: "orders.jsonl:17". kJsonPadding
   // readable bytes must follow the line. False: the pipeline stops. Errors end the stream; the
   // record that caused one has had no effect.
   Result<bool> Line(std::string_view line, const Point& point, const std::string& origin);
@@ -68,9 +72,18 @@ class DebeziumStream {
   struct Table;
   // Where the present record stands.
   struct Place {
-    Point point;
+    Point point;  // of the record's change; row is kChangeRow
     const std::string* origin = nullptr;
     std::string_view line;
+    mutable uint32_t statements = 0;
+
+    // Statements of one record stand one after the other, all before its change: a row must not be
+    // covered by the cut of the schema change that was learnt from it.
+    Point NextStatement() const {
+      Point statement = point;
+      statement.row = statements++;
+      return statement;
+    }
     std::string Text() const;
   };
 

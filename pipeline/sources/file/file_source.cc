@@ -241,6 +241,7 @@ class FileSource::Reading {
   Result<bool> Line(std::string_view line) {
     Point next = point_;
     ++next.offset;
+    next.row = debezium::DebeziumStream::kChangeRow;
     if (next.offset == 1 && line.starts_with(kByteOrderMark)) {
       line.remove_prefix(kByteOrderMark.size());
     }
