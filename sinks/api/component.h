@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ struct SinkEnvironment {
   std::string sink_name;
   std::string local_time_zone;  // IANA name
   const Clock* clock = nullptr;
+  // Takes what goes wrong beside the pipeline's own work (a compaction that failed) and is tried
+  // again later. May be called on any thread; may be null.
+  std::function<void(const Error&)> warn;
 };
 
 // One kind of sink: everything that the rest of the product knows before a pipeline exists.

@@ -246,4 +246,20 @@ Result<void> PaimonCommitter::Commit(std::span<const CommitToken> tokens) const 
   return CommitRun(settings_, std::move(attempts)).Run();
 }
 
+Result<void> PaimonCommitter::CommitCompaction(const CommitIdentity& identity,
+                                               const Committable& committable,
+                                               int64_t base) const {
+  CommitToken token;
+  token.identity = identity;
+  token.identity.cut = kMaintenanceCut;
+  CommitAttempt attempt{.token = &token,
+                        .payload = {RandomMark(), base, committable},
+                        .table = PaimonTable(store_, TableDirectory(identity.table)),
+                        .user = CommitUser(settings_, identity) + "-maint",
+                        .owner = FileOwner(identity.pipeline, identity.sink, identity.table)};
+  std::vector<CommitAttempt> attempts;
+  attempts.push_back(std::move(attempt));
+  return CommitRun(settings_, std::move(attempts)).Run();
+}
+
 }  // namespace driftless::paimon

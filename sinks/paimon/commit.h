@@ -58,6 +58,12 @@ class PaimonCommitter {
   // kCommitUnknown: look it up.
   Result<void> Commit(std::span<const CommitToken> tokens) const;
 
+  // Makes a compaction visible as a COMPACT snapshot of the user "<commit user>-maint", unless the
+  // files that it read are not live any more or its level was filled by somebody else (kConflict:
+  // nothing was committed, and the new files are of no use). `base` is the snapshot that was read.
+  Result<void> CommitCompaction(const CommitIdentity& identity, const Committable& committable,
+                                int64_t base) const;
+
   // Deletes the data, changelog and index files that the tokens name, unless they are committed.
   Result<void> Abort(std::span<const CommitToken> tokens) const;
 

@@ -70,6 +70,42 @@ Result<void> CheckForeignChanges(const CommitAttempt& attempt, int64_t latest_id
   return {};
 }
 
+// What a compaction read must still be live, and nobody else may have filled its level meanwhile
+// (Paimon, `ConflictDetection`).
+Result<void> CheckCompaction(const CommitAttempt& attempt, const Snapshot& latest) {
+  const Committable& ours = attempt.payload.committable;
+  using Place = std::pair<std::string, int32_t>;
+  std::map<Place, std::set<std::string>> inputs;
+  std::map<Place, int32_t> levels;
+  for (const ManifestEntry& entry : ours.new_files) {
+    const Place place{entry.partition, entry.bucket};
+    if (entry.kind == FileKind::kDelete) {
+      inputs[place].insert(entry.file.file_name);
+    } else {
+      levels[place] = entry.file.level;
+    }
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const std::vector<ManifestEntry> live,
+      attempt.table.LiveFiles(latest, [&](const ManifestEntry& entry) {
+        return inputs.contains(Place{entry.partition, entry.bucket});
+      }));
+  for (const ManifestEntry& entry : live) {
+    const Place place{entry.partition, entry.bucket};
+    if (inputs[place].erase(entry.file.file_name) > 0) continue;
+    const auto level = levels.find(place);
+    if (level != levels.end() && level->second == entry.file.level) {
+      return Conflict(attempt, "somebody else compacted the same bucket");
+    }
+  }
+  for (const auto& [place, missing] : inputs) {
+    if (!missing.empty()) {
+      return Conflict(attempt, "file " + *missing.begin() + " was removed by somebody else");
+    }
+  }
+  return {};
+}
+
 Result<void> WriteList(MetadataWriter* writer, const std::vector<ManifestFileMeta>& metas,
                        std::string* name, int64_t* size) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes,
@@ -149,7 +185,7 @@ Result<void> BuildSnapshot(CommitAttempt* attempt, const PaimonSchema& schema,
     DRIFTLESS_TRY(WriteIndexManifest(&writer, latest, ours.index_files, &next));
     next.commit_user = attempt->user;
     next.commit_identifier = static_cast<int64_t>(identity.cut);
-    next.commit_kind = CommitKind::kAppend;
+    next.commit_kind = ours.kind;
     next.time_ms = std::max(now_ms, latest != nullptr ? latest->time_ms : 0);
     next.delta_record_count = RowCount(ours.new_files);
     next.total_record_count =
@@ -236,6 +272,10 @@ Result<void> PrepareSnapshot(CommitAttempt* attempt, int64_t now_ms) {
   }
   DRIFTLESS_ASSIGN_OR_RETURN(attempt->options, ReadTableOptions(*schema));
   DRIFTLESS_TRY(CheckForeignChanges(*attempt, latest_id));
+  if (attempt->payload.committable.kind == CommitKind::kCompact) {
+    if (!latest) return Conflict(*attempt, "the table has no snapshot any more");
+    DRIFTLESS_TRY(CheckCompaction(*attempt, *latest));
+  }
   return BuildSnapshot(attempt, *schema, latest ? &*latest : nullptr, now_ms);
 }
 

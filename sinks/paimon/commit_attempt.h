@@ -9,6 +9,10 @@
 
 namespace driftless::paimon {
 
+// The cut number of compactions: Paimon's identifier of maintenance commits (Long.MAX). Files that
+// carry it are leftovers once no snapshot refers to them.
+inline constexpr CutId kMaintenanceCut = INT64_MAX;
+
 // One token on its way to a snapshot.
 struct CommitAttempt {
   const CommitToken* token = nullptr;

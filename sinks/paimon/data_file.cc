@@ -199,11 +199,16 @@ SimpleStats MakeStats(const std::vector<LogicalType>& types,
   return stats;
 }
 
-// Key statistics from the rows themselves: exact for every type.
-SimpleStats KeyStats(const KeyLayout& layout, const FileRows& rows, size_t begin, size_t end) {
-  SimpleStats stats;
-  BinaryRowBuilder low(static_cast<int>(layout.keys.size()));
-  BinaryRowBuilder high(static_cast<int>(layout.keys.size()));
+// Lower and upper bound of one key column, each a serialised row of that one field.
+struct KeyBounds {
+  std::string low;
+  std::string high;
+};
+
+// Widens the bounds of all key columns by some rows: exact for every type.
+Result<void> WidenKeyBounds(const KeyLayout& layout, const FileRows& rows, size_t begin, size_t end,
+                            std::vector<KeyBounds>* bounds) {
+  bounds->resize(layout.keys.size());
   for (size_t k = 0; k < layout.keys.size(); ++k) {
     const auto column = static_cast<size_t>(layout.keys[k]);
     const LogicalType& type = layout.key_types[k];
@@ -218,20 +223,67 @@ SimpleStats KeyStats(const KeyLayout& layout, const FileRows& rows, size_t begin
       if (compare(ref, min) < 0) min = ref;
       if (compare(max, ref) < 0) max = ref;
     }
-    const int field = static_cast<int>(k);
-    const auto set = [&](BinaryRowBuilder* row, lake::RowRef ref, bool is_max) {
+    const auto row_of = [&](lake::RowRef ref, bool is_max) {
+      BinaryRowBuilder row(1);
       const ColumnView& view = rows.images[ref.image].columns[column];
-      if (!type.IsCharacter()) {
-        row->SetFromColumn(field, type, view, ref.row);
-        return;
+      if (type.IsCharacter()) {
+        lake::ColumnBounds text;
+        text.has_bounds = true;
+        text.min = text.max = std::string(view.Bytes(ref.row));
+        SetBound(&row, 0, type, text, is_max, kKeyStatsLength);
+      } else {
+        row.SetFromColumn(0, type, view, ref.row);
       }
-      lake::ColumnBounds bounds;
-      bounds.has_bounds = true;
-      bounds.min = bounds.max = std::string(view.Bytes(ref.row));
-      SetBound(row, field, type, bounds, is_max, kKeyStatsLength);
+      return row.Serialized();
     };
-    set(&low, min, false);
-    set(&high, max, true);
+    KeyBounds& known = (*bounds)[k];
+    std::string low = row_of(min, false);
+    std::string high = row_of(max, true);
+    if (known.low.empty()) {
+      known = {std::move(low), std::move(high)};
+      continue;
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const int lower, CompareBinaryRows({type}, low, known.low));
+    if (lower < 0) known.low = std::move(low);
+    DRIFTLESS_ASSIGN_OR_RETURN(const int higher, CompareBinaryRows({type}, known.high, high));
+    if (higher < 0) known.high = std::move(high);
+  }
+  return {};
+}
+
+// Copies the field of a one-field row into a row of many.
+Result<void> CopyField(const LogicalType& type, const std::string& from, int field,
+                       BinaryRowBuilder* to) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const BinaryRowView view, BinaryRowView::Parse(from, 1));
+  if (view.IsNull(0)) {
+    to->SetNullOf(field, type);
+    return {};
+  }
+  if (type.physical() == PhysicalKind::kVariable) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view bytes, view.Bytes(0));
+    to->SetBytes(field, bytes);
+  } else if (type.kind() == TypeKind::kDecimal && type.precision() > 18) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const __int128 value, view.Decimal(0, type.precision()));
+    to->SetWideDecimal(field, value);
+  } else if (type.IsTimestamp() && type.precision() > 3) {
+    int32_t nanos = 0;
+    DRIFTLESS_ASSIGN_OR_RETURN(const int64_t millis,
+                               view.TimestampMillis(0, type.precision(), &nanos));
+    to->SetWideTimestamp(field, millis, nanos);
+  } else {
+    to->SetFixed(field, view.Fixed<uint64_t>(0), 8);
+  }
+  return {};
+}
+
+Result<SimpleStats> KeyStats(const KeyLayout& layout, const std::vector<KeyBounds>& bounds) {
+  SimpleStats stats;
+  BinaryRowBuilder low(static_cast<int>(bounds.size()));
+  BinaryRowBuilder high(static_cast<int>(bounds.size()));
+  for (size_t k = 0; k < bounds.size(); ++k) {
+    const int field = static_cast<int>(k);
+    DRIFTLESS_TRY(CopyField(layout.key_types[k], bounds[k].low, field, &low));
+    DRIFTLESS_TRY(CopyField(layout.key_types[k], bounds[k].high, field, &high));
     stats.null_counts.emplace_back(0);
   }
   stats.min_values = low.Serialized();
@@ -373,55 +425,91 @@ Result<DataFileFormat> DataFileFormat::Make(const PaimonSchema& schema,
   return format;
 }
 
+struct DataFileRoller::OpenFile {
+  DataFileMeta meta;
+  std::vector<KeyBounds> key_bounds;
+};
+
+DataFileRoller::DataFileRoller(const DataFileFormat* format, FilePlace place)
+    : format_(format), place_(std::move(place)) {}
+DataFileRoller::~DataFileRoller() = default;
+
+Result<void> DataFileRoller::Write(const FileRows& rows) {
+  const auto group_rows = static_cast<size_t>(
+      std::clamp(kRowGroupBytes / std::max<int64_t>(rows.bytes_per_row, 1), kRowGroupRowsMin,
+                 kRowGroupRowsMax));
+  for (size_t at = 0; at < rows.rows.size();) {
+    const size_t end = std::min(at + group_rows, rows.rows.size());
+    DRIFTLESS_TRY(WriteGroup(rows, at, end));
+    at = end;
+    if (encoder_->bytes_written() >= format_->target_file_bytes) DRIFTLESS_TRY(CloseFile());
+  }
+  return {};
+}
+
+Result<void> DataFileRoller::WriteGroup(const FileRows& rows, size_t begin, size_t end) {
+  const bool has_key = format_->layout.has_key;
+  lake::EncodeInput input{rows.images, rows.rows.subspan(begin, end - begin), {}};
+  const std::span<const int64_t> sequences = rows.sequences.subspan(begin, end - begin);
+  if (has_key) input.sequences = sequences;
+  if (encoder_ == nullptr) {
+    file_ = std::make_unique<OpenFile>();
+    DataFileMeta& meta = file_->meta;
+    meta.file_name = place_.names->Next(place_.prefix, ".parquet");
+    meta.schema_id = format_->schema.id;
+    meta.level = place_.level;
+    meta.file_source = place_.source;
+    meta.delete_row_count = 0;
+    meta.min_sequence_number = sequences[0];
+    meta.max_sequence_number = sequences[0];
+    if (has_key) meta.min_key = KeyRow(format_->layout, rows, begin);
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        auto target, place_.store->OpenWriter(place_.directory + "/" + meta.file_name));
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        encoder_, lake::ParquetEncoder::Open(std::move(target), PaimonDialect(), format_->columns,
+                                             format_->settings, input));
+  }
+  DRIFTLESS_TRY(encoder_->WriteRowGroup(input));
+  DataFileMeta& meta = file_->meta;
+  for (const int64_t sequence : sequences) {
+    meta.min_sequence_number = std::min(meta.min_sequence_number, sequence);
+    meta.max_sequence_number = std::max(meta.max_sequence_number, sequence);
+  }
+  if (!has_key) return {};
+  for (const lake::RowRef ref : input.rows) {
+    *meta.delete_row_count += lake::IsRetract(ref.row_kind()) ? 1 : 0;
+  }
+  meta.max_key = KeyRow(format_->layout, rows, end - 1);
+  return WidenKeyBounds(format_->layout, rows, begin, end, &file_->key_bounds);
+}
+
+Result<void> DataFileRoller::CloseFile() {
+  if (encoder_ == nullptr) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const lake::ParquetSummary summary, encoder_->Finish());
+  encoder_.reset();
+  DataFileMeta& meta = file_->meta;
+  meta.file_size = summary.bytes;
+  meta.row_count = summary.rows;
+  meta.creation_time_ms = LocalMillis(place_.clock);
+  if (format_->layout.has_key) {
+    DRIFTLESS_ASSIGN_OR_RETURN(meta.key_stats, KeyStats(format_->layout, file_->key_bounds));
+  }
+  FillValueStats(*format_, summary, &meta);
+  files_.push_back(std::move(meta));
+  file_.reset();
+  return {};
+}
+
+Result<std::vector<DataFileMeta>> DataFileRoller::Finish() {
+  DRIFTLESS_TRY(CloseFile());
+  return std::move(files_);
+}
+
 Result<std::vector<DataFileMeta>> WriteDataFiles(const DataFileFormat& format,
                                                  const FilePlace& place, const FileRows& rows) {
-  std::vector<DataFileMeta> files;
-  const bool has_key = format.layout.has_key;
-  const int64_t group_rows = std::clamp(kRowGroupBytes / std::max<int64_t>(rows.bytes_per_row, 1),
-                                        kRowGroupRowsMin, kRowGroupRowsMax);
-  size_t at = 0;
-  while (at < rows.rows.size()) {
-    const size_t begin = at;
-    DataFileMeta meta;
-    meta.file_name = place.names->Next(place.prefix, ".parquet");
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        auto target, place.store->OpenWriter(place.directory + "/" + meta.file_name));
-    std::unique_ptr<lake::ParquetEncoder> encoder;
-    do {
-      const size_t n = std::min(static_cast<size_t>(group_rows), rows.rows.size() - at);
-      lake::EncodeInput input{rows.images, rows.rows.subspan(at, n), {}};
-      if (has_key) input.sequences = rows.sequences.subspan(at, n);
-      if (encoder == nullptr) {
-        DRIFTLESS_ASSIGN_OR_RETURN(
-            encoder, lake::ParquetEncoder::Open(std::move(target), PaimonDialect(), format.columns,
-                                                format.settings, input));
-      }
-      DRIFTLESS_TRY(encoder->WriteRowGroup(input));
-      at += n;
-    } while (at < rows.rows.size() && encoder->bytes_written() < format.target_file_bytes);
-    DRIFTLESS_ASSIGN_OR_RETURN(const lake::ParquetSummary summary, encoder->Finish());
-
-    meta.file_size = summary.bytes;
-    meta.row_count = summary.rows;
-    meta.schema_id = format.schema.id;
-    meta.level = place.level;
-    meta.creation_time_ms = LocalMillis(place.clock);
-    meta.file_source = place.source;
-    const auto sequences = rows.sequences.subspan(begin, at - begin);
-    meta.min_sequence_number = *std::min_element(sequences.begin(), sequences.end());
-    meta.max_sequence_number = *std::max_element(sequences.begin(), sequences.end());
-    int64_t deletes = 0;
-    if (has_key) {
-      for (size_t i = begin; i < at; ++i) deletes += lake::IsRetract(rows.rows[i].row_kind()) ? 1 : 0;
-      meta.min_key = KeyRow(format.layout, rows, begin);
-      meta.max_key = KeyRow(format.layout, rows, at - 1);
-      meta.key_stats = KeyStats(format.layout, rows, begin, at);
-    }
-    meta.delete_row_count = deletes;
-    FillValueStats(format, summary, &meta);
-    files.push_back(std::move(meta));
-  }
-  return files;
+  DataFileRoller roller(&format, place);
+  DRIFTLESS_TRY(roller.Write(rows));
+  return roller.Finish();
 }
 
 }  // namespace driftless::paimon

@@ -55,7 +55,29 @@ struct FilePlace {
   FileNames* names = nullptr;
 };
 
-// Writes the rows into as many files as the target size asks for.
+// Writes rows into as many files as the target size asks for, row group by row group. With a primary
+// key the calls' rows must follow each other in key order.
+class DataFileRoller {
+ public:
+  DataFileRoller(const DataFileFormat* format, FilePlace place);
+  ~DataFileRoller();
+
+  Result<void> Write(const FileRows& rows);
+  Result<std::vector<DataFileMeta>> Finish();
+
+ private:
+  Result<void> WriteGroup(const FileRows& rows, size_t begin, size_t end);
+  Result<void> CloseFile();
+
+  const DataFileFormat* format_;
+  FilePlace place_;
+  std::unique_ptr<lake::ParquetEncoder> encoder_;  // of the open file
+  struct OpenFile;
+  std::unique_ptr<OpenFile> file_;
+  std::vector<DataFileMeta> files_;
+};
+
+// All rows at once.
 Result<std::vector<DataFileMeta>> WriteDataFiles(const DataFileFormat& format,
                                                  const FilePlace& place, const FileRows& rows);
 

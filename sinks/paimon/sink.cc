@@ -4,12 +4,15 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <shared_mutex>
 #include <thread>
 
 #include "sinks/api/projected_batch.h"
 #include "sinks/api/registry.h"
+#include "sinks/lake/compactor.h"
 #include "sinks/paimon/catalog.h"
 #include "sinks/paimon/commit.h"
+#include "sinks/paimon/compaction.h"
 #include "sinks/paimon/planner.h"
 #include "sinks/paimon/router.h"
 #include "sinks/paimon/table_reader.h"
@@ -19,11 +22,17 @@
 namespace driftless::paimon {
 namespace {
 
+// So many new runs of a bucket make a look at the table worth while; Paimon's own trigger decides.
+constexpr int64_t kRunsToLookAt = 4;
+
 // What the sink keeps of one table between calls. Everything in it can be read again.
 struct TableEntry {
   std::mutex mutex;  // held while files are read for it
   std::optional<std::map<std::string, std::string>> options;  // of the newest schema
   std::shared_ptr<TableState> state;                          // null: not loaded yet
+  // Files of level 0 by bucket that were committed since the table was last looked at.
+  std::map<std::pair<std::string, int32_t>, int64_t> new_runs;
+  bool looked_at = false;  // false: what earlier runs left is not known
   // For Assign, on the inlet's thread only.
   EvolvedSchema routed;
   std::unique_ptr<Router> router;
@@ -77,15 +86,21 @@ ChangeBatchPtr Unowned(const ChangeBatch& batch) {
 class PaimonSink : public Sink {
  public:
   PaimonSink(std::shared_ptr<ObjectStore> store, PaimonOptions options,
-             const SinkEnvironment& environment)
+             const SinkEnvironment& environment, TimeZone zone, Compaction compaction)
       : store_(std::move(store)),
         clock_(environment.clock != nullptr ? environment.clock : SystemClock()),
         table_properties_(options.table_properties),
         catalog_(store_, clock_),
         committer_(store_, Settings(options, clock_)),
         pipeline_(environment.pipeline_name),
-        sink_(environment.sink_name) {
+        sink_(environment.sink_name),
+        zone_(std::move(zone)),
+        warn_(environment.warn) {
     planner_ = MakePaimonPlanner(std::move(options));
+    if (compaction == Compaction::kBackground) {
+      compactor_ = std::make_unique<lake::Compactor>(
+          [this](const TablePath& table, const std::atomic<bool>& stop) { Compact(table, stop); });
+    }
   }
 
   const CapabilityMatrix& matrix() const override { return kPaimonMatrix; }
@@ -114,6 +129,7 @@ class PaimonSink : public Sink {
   }
 
   Result<void> ExecuteStep(const SchemaPlan& plan, StepIndex step) override {
+    const lake::Compactor::Pause pause(compactor_.get(), plan.sink_table);
     auto done = catalog_.ExecuteStep(plan, step);
     TableEntry& entry = Entry(plan.sink_table);
     const std::lock_guard<std::mutex> lock(entry.mutex);
@@ -227,7 +243,14 @@ class PaimonSink : public Sink {
   Result<CommitState> LookUp(const CommitToken& token) override { return committer_.LookUp(token); }
 
   Result<void> Commit(std::span<const CommitToken> tokens) override {
-    return committer_.Commit(tokens);
+    {
+      const std::shared_lock<std::shared_mutex> lock(commit_mutex_);
+      DRIFTLESS_TRY(committer_.Commit(tokens));
+    }
+    if (compactor_ != nullptr) {
+      for (const CommitToken& token : tokens) DRIFTLESS_TRY(CountRuns(token));
+    }
+    return {};
   }
 
   Result<void> Abort(std::span<const CommitToken> tokens) override {
@@ -235,6 +258,7 @@ class PaimonSink : public Sink {
   }
 
   Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override {
+    const lake::Compactor::Pause pause(compactor_.get(), table);
     return committer_.CleanUp(pipeline_, sink_, table, recorded);
   }
 
@@ -244,6 +268,37 @@ class PaimonSink : public Sink {
     settings.commit_user_prefix = options.commit_user_prefix;
     settings.clock = clock;
     return settings;
+  }
+
+  // Puts the table on the compactor's list when one of its buckets may have enough runs.
+  Result<void> CountRuns(const CommitToken& token) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const TokenPayload payload, ReadToken(token));
+    TableEntry& entry = Entry(token.identity.table);
+    const std::lock_guard<std::mutex> lock(entry.mutex);
+    bool due = !entry.looked_at;
+    for (const ManifestEntry& file : payload.committable.new_files) {
+      due |= ++entry.new_runs[{file.partition, file.bucket}] >= kRunsToLookAt;
+    }
+    if (!due) return {};
+    entry.looked_at = true;
+    entry.new_runs.clear();
+    compactor_->Enqueue(token.identity.table);
+    return {};
+  }
+
+  // On the compactor's thread.
+  void Compact(const TablePath& path, const std::atomic<bool>& stop) {
+    const CommitIdentity identity{pipeline_, sink_, path, 0, 0};
+    const PaimonTable table(store_, TableDirectory(path));
+    const auto commit = [this](const CommitIdentity& by, const Committable& files, int64_t base) {
+      // Expiry follows every commit; two at once would do each other's work.
+      const std::unique_lock<std::shared_mutex> lock(commit_mutex_);
+      return committer_.CommitCompaction(by, files, base);
+    };
+    auto done = CompactTable(table, identity, commit, zone_, clock_, stop);
+    if (!done && warn_) {
+      warn_(std::move(done).error().Context("compaction of Paimon table " + path.ToString()));
+    }
   }
 
   TableEntry& Entry(const TablePath& path) const {
@@ -297,15 +352,24 @@ class PaimonSink : public Sink {
   std::vector<uint32_t> all_rows_;  // of Assign
   mutable std::mutex mutex_;  // of the map, not of what its entries hold
   mutable std::map<TablePath, std::unique_ptr<TableEntry>> entries_;
+  TimeZone zone_;
+  std::function<void(const Error&)> warn_;
+  std::shared_mutex commit_mutex_;  // compactions commit alone
+  std::unique_ptr<lake::Compactor> compactor_;  // last: its thread uses all the others
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Sink>> MakePaimonSinkOver(std::shared_ptr<ObjectStore> warehouse,
                                                  PaimonOptions options,
-                                                 const SinkEnvironment& environment) {
-  return std::unique_ptr<Sink>(
-      std::make_unique<PaimonSink>(std::move(warehouse), std::move(options), environment));
+                                                 const SinkEnvironment& environment,
+                                                 Compaction compaction) {
+  TimeZone zone;
+  if (!environment.local_time_zone.empty()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(zone, TimeZone::Load(environment.local_time_zone));
+  }
+  return std::unique_ptr<Sink>(std::make_unique<PaimonSink>(
+      std::move(warehouse), std::move(options), environment, std::move(zone), compaction));
 }
 
 }  // namespace driftless::paimon
@@ -316,7 +380,8 @@ Result<std::unique_ptr<Sink>> MakePaimonSink(const OptionValues& values,
                                              const SinkEnvironment& environment) {
   DRIFTLESS_ASSIGN_OR_RETURN(paimon::PaimonOptions options, paimon::ReadPaimonOptions(values));
   DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store, paimon::OpenWarehouse(options));
-  return paimon::MakePaimonSinkOver(std::move(store), std::move(options), environment);
+  return paimon::MakePaimonSinkOver(std::move(store), std::move(options), environment,
+                                    paimon::Compaction::kBackground);
 }
 
 Result<std::unique_ptr<TableReader>> MakePaimonTableReader(const OptionValues& values,

@@ -9,10 +9,15 @@
 
 namespace driftless::paimon {
 
-// The sink over a store that the caller chose: tests and the simulator use one in memory.
+// Whether the sink compacts tables (unless they are write-only) on a thread of its own.
+enum class Compaction : uint8_t { kNone, kBackground };
+
+// The sink over a store that the caller chose: tests and the simulator use one in memory, and no
+// thread.
 Result<std::unique_ptr<Sink>> MakePaimonSinkOver(std::shared_ptr<ObjectStore> warehouse,
                                                  PaimonOptions options,
-                                                 const SinkEnvironment& environment);
+                                                 const SinkEnvironment& environment,
+                                                 Compaction compaction = Compaction::kNone);
 
 }  // namespace driftless::paimon
 

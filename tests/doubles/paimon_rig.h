@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "sinks/api/projection.h"
 #include "sinks/lake/row_json.h"
 #include "sinks/paimon/commit.h"
+#include "sinks/paimon/compaction.h"
 #include "sinks/paimon/table_scan.h"
 #include "sinks/paimon/writer.h"
 #include "tests/doubles/random_values.h"
@@ -98,6 +100,18 @@ class PaimonRig {
     const auto committed = Committer().Commit(std::span(&token, 1));
     ASSERT_TRUE(committed.has_value()) << committed.error().ToString();
     committed_ = model_;
+  }
+
+  void Compact() {
+    const std::atomic<bool> stop{false};
+    const paimon::PaimonCommitter committer = Committer();
+    const auto done = paimon::CompactTable(
+        table(), Identity(),
+        [&](const CommitIdentity& by, const paimon::Committable& files, int64_t base) {
+          return committer.CommitCompaction(by, files, base);
+        },
+        TimeZone(), nullptr, stop);
+    ASSERT_TRUE(done.has_value()) << done.error().ToString();
   }
 
   // Model rows as the reader prints them, sorted.

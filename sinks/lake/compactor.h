@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "schema/model/table.h"
+
+namespace driftless::lake {
+
+// Compacts tables one at a time on a thread of its own, at low priority, so that no cut waits for it.
+// Thread-safe.
+class Compactor {
+ public:
+  // `compact` does one table and looks at `stop` between batches: when it is set, it returns soon and
+  // has changed nothing.
+  using Compact = std::function<void(const TablePath& table, const std::atomic<bool>& stop)>;
+  explicit Compactor(Compact compact);
+  ~Compactor();  // stops what runs
+  Compactor(const Compactor&) = delete;
+  Compactor& operator=(const Compactor&) = delete;
+
+  // Does nothing for a table that waits already or is paused.
+  void Enqueue(const TablePath& table);
+
+  // While it lives, nothing of the table is compacted: a running compaction has been stopped.
+  class Pause {
+   public:
+    Pause(Compactor* compactor, const TablePath& table);
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Compactor* compactor_;  // null: nothing is compacted at all
+    TablePath table_;
+  };
+
+ private:
+  void Run();
+
+  Compact compact_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<TablePath> waiting_;
+  std::multiset<TablePath> paused_;
+  const TablePath* running_ = nullptr;
+  std::atomic<bool> stop_{false};  // of what runs
+  bool closed_ = false;
+  std::thread thread_;  // last: it uses all the others
+};
+
+}  // namespace driftless::lake

@@ -1,0 +1,288 @@
+#include "sinks/paimon/compaction.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "config/options/option.h"
+#include "sinks/paimon/commit_attempt.h"
+#include "sinks/paimon/data_file.h"
+#include "sinks/paimon/partition.h"
+#include "sinks/paimon/table_scan.h"
+
+namespace driftless::paimon {
+namespace {
+
+constexpr size_t kGroupRowsMax = 1 << 16;       // merged rows that are kept before they are encoded
+constexpr int64_t kGroupBytesMax = 16 << 20;
+
+Result<int64_t> Number(const PaimonSchema& schema, std::string_view key, int64_t default_value) {
+  const std::string text = schema.Option(key, "");
+  if (text.empty()) return default_value;
+  auto number = ParseByteSize(text);
+  if (!number) return std::move(number).error().Context("table option " + std::string(key));
+  return number;
+}
+
+// The evolved schema whose columns are the table's own, for writing rows that were read from it.
+EvolvedSchema OwnColumns(const PaimonSchema& schema, const TablePath& path) {
+  EvolvedSchema table;
+  table.path = path;
+  for (const PaimonField& field : schema.fields) {
+    EvolvedColumn column;
+    column.sink.name = field.name;
+    column.sink.type = field.type;
+    table.columns.push_back(std::move(column));
+  }
+  table.primary_key = schema.primary_keys;
+  table.partition_keys = schema.partition_keys;
+  table.options = schema.options;
+  return table;
+}
+
+// Collects merged rows and hands them to the encoder in row groups.
+class MergedRows {
+ public:
+  explicit MergedRows(DataFileRoller* roller) : roller_(roller) {}
+
+  Result<void> Add(const lake::MergedRow& row) {
+    if (batches_.empty() || batches_.back() != row.rows) {
+      // Rows of several files alternate; each batch is kept once.
+      const auto known = index_.find(row.rows.get());
+      if (known == index_.end()) {
+        index_[row.rows.get()] = static_cast<uint32_t>(batches_.size());
+        batches_.push_back(row.rows);
+        images_.push_back({row.rows->values->after(), {}});
+        bytes_ += static_cast<int64_t>(row.rows->values->charged_bytes());
+      }
+    }
+    rows_.emplace_back(index_[row.rows.get()], row.row, row.kind);
+    sequences_.push_back(row.sequence);
+    if (rows_.size() >= kGroupRowsMax || bytes_ >= kGroupBytesMax) return Flush();
+    return {};
+  }
+
+  Result<void> Flush() {
+    if (rows_.empty()) return {};
+    // One row group: what was collected is small enough.
+    const FileRows group{images_, rows_, sequences_, 1};
+    DRIFTLESS_TRY(roller_->Write(group));
+    batches_.clear();
+    images_.clear();
+    index_.clear();
+    rows_.clear();
+    sequences_.clear();
+    bytes_ = 0;
+    return {};
+  }
+
+ private:
+  DataFileRoller* roller_;
+  std::vector<lake::FileRowsPtr> batches_;
+  std::vector<lake::RowImage> images_;
+  std::map<const lake::FileRows*, uint32_t> index_;
+  std::vector<lake::RowRef> rows_;
+  std::vector<int64_t> sequences_;
+  int64_t bytes_ = 0;
+};
+
+// One table at one snapshot.
+class TableCompaction {
+ public:
+  TableCompaction(const PaimonTable& table, const CommitIdentity& identity,
+                  const CommitCompactionFn& commit, const Clock* clock,
+                  const std::atomic<bool>& stop, DataFileFormat format, FileOpener opener)
+      : table_(table),
+        identity_(identity),
+        commit_(commit),
+        clock_(clock),
+        stop_(stop),
+        format_(std::move(format)),
+        opener_(std::move(opener)),
+        names_(FileOwner(identity.pipeline, identity.sink, identity.table), kMaintenanceCut,
+               identity.attempt) {}
+
+  Result<void> Bucket(const std::vector<SortedRun>& runs, const CompactionPick& pick,
+                      int64_t snapshot) {
+    Committable committable;
+    committable.kind = CommitKind::kCompact;
+    committable.schema_id = format_.schema.id;
+    std::vector<std::unique_ptr<lake::RowSource>> sources;
+    for (size_t i = 0; i < pick.runs; ++i) {
+      for (const ManifestEntry& entry : runs[i].files) {
+        DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener_.Open(entry));
+        sources.push_back(std::move(source));
+        ManifestEntry removed = entry;
+        removed.kind = FileKind::kDelete;
+        committable.new_files.push_back(std::move(removed));
+      }
+    }
+    const ManifestEntry& place = runs[0].files[0];
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string partition_path,
+                               PartitionPath(format_.schema, place.partition));
+    FilePlace target;
+    target.store = table_.store();
+    target.directory = BucketDirectory(table_.directory(), partition_path, place.bucket);
+    target.level = pick.output_level;
+    target.source = FileSource::kCompact;
+    target.clock = clock_;
+    target.names = &names_;
+
+    auto written = Merge(std::move(sources), pick, target);
+    if (!written) return std::move(written).error();
+    if (!*written) return {};  // stopped
+    std::vector<std::string> paths;
+    for (DataFileMeta& file : **written) {
+      paths.push_back(target.directory + "/" + file.file_name);
+      ManifestEntry added;
+      added.partition = place.partition;
+      added.bucket = place.bucket;
+      added.total_buckets = place.total_buckets;
+      added.file = std::move(file);
+      committable.new_files.push_back(std::move(added));
+    }
+    auto committed = commit_(identity_, committable, snapshot);
+    if (committed) return {};
+    // A lost race is certain: the new files are of no use. After anything else they may be in a
+    // snapshot, and the next clean-up decides.
+    if (committed.error().kind() != ErrorKind::kConflict) return committed;
+    for (const std::string& path : paths) DRIFTLESS_TRY(table_.store()->Delete(path));
+    return {};
+  }
+
+ private:
+  // nullopt: stopped; the encoder's file was never finished.
+  Result<std::optional<std::vector<DataFileMeta>>> Merge(
+      std::vector<std::unique_ptr<lake::RowSource>> sources, const CompactionPick& pick,
+      const FilePlace& target) {
+    lake::MergeReader merge(
+        ScanOrder(format_.schema), std::move(sources),
+        pick.drops_deletes ? lake::Retractions::kDrop : lake::Retractions::kKeep);
+    DataFileRoller roller(&format_, target);
+    MergedRows rows(&roller);
+    lake::MergedRow row;
+    for (int64_t count = 0;; ++count) {
+      if ((count & 4095) == 0 && stop_.load(std::memory_order_relaxed)) {
+        return std::optional<std::vector<DataFileMeta>>();
+      }
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool more, merge.Next(&row));
+      if (!more) break;
+      DRIFTLESS_TRY(rows.Add(row));
+    }
+    DRIFTLESS_TRY(rows.Flush());
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFileMeta> files, roller.Finish());
+    return std::optional(std::move(files));
+  }
+
+  PaimonTable table_;
+  CommitIdentity identity_;
+  const CommitCompactionFn& commit_;
+  const Clock* clock_;
+  const std::atomic<bool>& stop_;
+  DataFileFormat format_;
+  FileOpener opener_;
+  FileNames names_;
+};
+
+}  // namespace
+
+Result<CompactionOptions> CompactionOptions::Read(const PaimonSchema& schema) {
+  CompactionOptions options;
+  DRIFTLESS_ASSIGN_OR_RETURN(options.trigger,
+                             Number(schema, "num-sorted-run.compaction-trigger", 5));
+  options.trigger = std::max<int64_t>(options.trigger, 1);
+  DRIFTLESS_ASSIGN_OR_RETURN(const int64_t levels,
+                             Number(schema, "num-levels", options.trigger + 1));
+  options.levels = static_cast<int32_t>(std::clamp<int64_t>(levels, 2, 100));
+  DRIFTLESS_ASSIGN_OR_RETURN(options.size_amplification,
+                             Number(schema, "compaction.max-size-amplification-percent", 200));
+  DRIFTLESS_ASSIGN_OR_RETURN(options.size_ratio, Number(schema, "compaction.size-ratio", 1));
+  const auto write_only = ParseBool(schema.Option("write-only", "false"));
+  options.write_only = write_only && *write_only;
+  return options;
+}
+
+std::vector<SortedRun> SortedRuns(const std::vector<ManifestEntry>& bucket_files) {
+  std::vector<ManifestEntry> level_0;
+  std::map<int32_t, SortedRun> higher;
+  for (const ManifestEntry& entry : bucket_files) {
+    if (entry.file.level == 0) {
+      level_0.push_back(entry);
+      continue;
+    }
+    SortedRun& run = higher[entry.file.level];
+    run.level = entry.file.level;
+    run.bytes += entry.file.file_size;
+    run.files.push_back(entry);
+  }
+  std::sort(level_0.begin(), level_0.end(), [](const ManifestEntry& a, const ManifestEntry& b) {
+    return a.file.max_sequence_number > b.file.max_sequence_number;
+  });
+  std::vector<SortedRun> runs;
+  for (ManifestEntry& entry : level_0) {
+    runs.push_back({0, entry.file.file_size, {}});
+    runs.back().files.push_back(std::move(entry));
+  }
+  for (auto& [level, run] : higher) runs.push_back(std::move(run));
+  return runs;
+}
+
+std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
+                                             const CompactionOptions& options) {
+  if (static_cast<int64_t>(runs.size()) < options.trigger || runs.size() < 2) return std::nullopt;
+  const int32_t top = options.levels - 1;
+  const CompactionPick everything{runs.size(), std::max(top, runs.back().level), true};
+
+  int64_t newer = 0;
+  for (size_t i = 0; i + 1 < runs.size(); ++i) newer += runs[i].bytes;
+  if (newer * 100 > options.size_amplification * runs.back().bytes) return everything;
+
+  // From the newest on, as long as the next run is not larger than all before it.
+  const auto grow = [&](size_t count) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < count; ++i) bytes += runs[i].bytes;
+    while (count < runs.size() &&
+           bytes * (100 + options.size_ratio) / 100 >= runs[count].bytes) {
+      bytes += runs[count].bytes;
+      ++count;
+    }
+    return count;
+  };
+  size_t count = grow(1);
+  if (count < 2) {
+    if (static_cast<int64_t>(runs.size()) <= options.trigger) return std::nullopt;
+    count = grow(std::max<size_t>(2, runs.size() - static_cast<size_t>(options.trigger) + 1));
+  }
+  // The output goes to the level above the next older run; level 0 takes no merged files.
+  while (count < runs.size() && runs[count].level <= 1) ++count;
+  if (count == runs.size()) return everything;
+  return CompactionPick{count, runs[count].level - 1, false};
+}
+
+Result<void> CompactTable(const PaimonTable& table, const CommitIdentity& identity,
+                          const CommitCompactionFn& commit, const TimeZone& zone,
+                          const Clock* clock, const std::atomic<bool>& stop) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema, table.LatestSchema());
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, table.LatestSnapshot());
+  if (!schema || !snapshot || !schema->HasPrimaryKey()) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const CompactionOptions options, CompactionOptions::Read(*schema));
+  if (options.write_only) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(DataFileFormat format,
+                             DataFileFormat::Make(*schema, OwnColumns(*schema, identity.table)));
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> live, table.LiveFiles(*snapshot));
+  std::map<std::pair<std::string, int32_t>, std::vector<ManifestEntry>> buckets;
+  for (const ManifestEntry& entry : live) buckets[{entry.partition, entry.bucket}].push_back(entry);
+
+  TableCompaction compaction(table, identity, commit, clock, stop, std::move(format),
+                             FileOpener(table, *schema, zone));
+  for (const auto& [place, files] : buckets) {
+    if (stop.load(std::memory_order_relaxed)) return {};
+    const std::vector<SortedRun> runs = SortedRuns(files);
+    const std::optional<CompactionPick> pick = PickCompaction(runs, options);
+    if (!pick) continue;
+    DRIFTLESS_TRY(compaction.Bucket(runs, *pick, snapshot->id));
+  }
+  return {};
+}
+
+}  // namespace driftless::paimon
