@@ -70,6 +70,7 @@ Result<Outcome> WhatIsThere(const CommitAttempt& attempt) {
 
 // Whether trying the whole attempt again can help.
 bool MayRetry(const Error& error) {
+  if (error.kind() == ErrorKind::kConflict) return false;  // PrepareSnapshot: never again
   return error.IsRetryable() || error.kind() == ErrorKind::kCommitUnknown ||
          error.kind() == ErrorKind::kAlreadyExists || error.kind() == ErrorKind::kNotFound;
 }

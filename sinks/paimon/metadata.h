@@ -168,13 +168,13 @@ struct IndexManifestEntry {
 // What one (table, cut) wants to make visible; the payload of a CommitToken.
 struct Committable {
   int64_t schema_id = 0;
-  // kCompact is for CommitCompaction alone: such a committable is never part of a token.
-  CommitKind kind = CommitKind::kAppend;
   // kAppend: level 0 adds. kCompact: deletes of what was read, adds of what was written.
   std::vector<ManifestEntry> new_files;
   std::vector<ManifestEntry> changelog_files;  // changelog-producer = input
   // Whole new index files; each replaces the entries of its (partition, bucket, type).
   std::vector<IndexManifestEntry> index_files;
+  // kCompact is for CommitCompaction alone: such a committable is never part of a token.
+  CommitKind kind = CommitKind::kAppend;
   friend bool operator==(const Committable&, const Committable&) = default;
 };
 

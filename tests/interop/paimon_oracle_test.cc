@@ -162,6 +162,19 @@ TEST_F(PaimonOracleTest, ReadsBucketedAppendTables) {
   ExpectClean("t");
 }
 
+TEST_F(PaimonOracleTest, ReadsWhatWeCompacted) {
+  PaimonSchema schema = KeyedSchema({{"bucket", "2"}, {"num-sorted-run.compaction-trigger", "3"}});
+  schema.options.erase("write-only");
+  PaimonRig rig(Store(), schema, 28);
+  for (int commit = 0; commit < 8; ++commit) {
+    rig.WriteRandomChanges(60, 60);
+    rig.Commit();
+    rig.Compact();
+  }
+  ExpectSame(rig.Expected(), OracleRows("d t"));
+  ExpectClean("t");
+}
+
 // Casts where both readers must agree on every value; the model does not know them.
 TEST_F(PaimonOracleTest, ReadsOldFilesAfterEachSchemaChangeAsWeDo) {
   PaimonRig rig(Store(), KeyedSchema({{"bucket", "2"}}), 27);

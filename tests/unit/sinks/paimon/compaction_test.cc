@@ -10,15 +10,15 @@ namespace {
 
 using testing::PaimonRig;
 
-SortedRun Run(int32_t level, int64_t bytes) { return {level, bytes, {}}; }
+SortedRun RunOf(int32_t level, int64_t bytes) { return {level, bytes, {}}; }
 
 TEST(PickCompactionTest, LeavesFewRunsAlone) {
   EXPECT_FALSE(PickCompaction({}, {}).has_value());
-  EXPECT_FALSE(PickCompaction({Run(0, 1), Run(0, 1), Run(0, 1), Run(5, 1000)}, {}).has_value());
+  EXPECT_FALSE(PickCompaction({RunOf(0, 1), RunOf(0, 1), RunOf(0, 1), RunOf(5, 1000)}, {}).has_value());
 }
 
 TEST(PickCompactionTest, TakesEverythingWhenNewRunsOutgrowTheOldest) {
-  const auto pick = PickCompaction({Run(0, 10), Run(0, 10), Run(0, 10), Run(0, 10), Run(5, 15)}, {});
+  const auto pick = PickCompaction({RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(5, 15)}, {});
   ASSERT_TRUE(pick.has_value());
   EXPECT_EQ(pick->runs, 5u);
   EXPECT_EQ(pick->output_level, 5);
@@ -27,7 +27,7 @@ TEST(PickCompactionTest, TakesEverythingWhenNewRunsOutgrowTheOldest) {
 
 TEST(PickCompactionTest, MergesNewRunsOfLikeSizeAndKeepsTheirDeletes) {
   const auto pick =
-      PickCompaction({Run(0, 10), Run(0, 10), Run(0, 10), Run(0, 10), Run(5, 1000)}, {});
+      PickCompaction({RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(5, 1000)}, {});
   ASSERT_TRUE(pick.has_value());
   EXPECT_EQ(pick->runs, 4u);
   EXPECT_EQ(pick->output_level, 4);
@@ -37,7 +37,7 @@ TEST(PickCompactionTest, MergesNewRunsOfLikeSizeAndKeepsTheirDeletes) {
 TEST(PickCompactionTest, NeverPutsMergedFilesBesideOlderFilesOfLevel0) {
   // The first two are of like size, but an older file of level 0 and level 1 stand below.
   const auto pick = PickCompaction(
-      {Run(0, 10), Run(0, 10), Run(0, 500), Run(1, 600), Run(4, 5000), Run(5, 90000)}, {});
+      {RunOf(0, 10), RunOf(0, 10), RunOf(0, 500), RunOf(1, 600), RunOf(4, 5000), RunOf(5, 90000)}, {});
   ASSERT_TRUE(pick.has_value());
   EXPECT_EQ(pick->runs, 4u);
   EXPECT_EQ(pick->output_level, 3);
