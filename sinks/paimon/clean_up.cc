@@ -57,7 +57,10 @@ Result<CommitState> PaimonCommitter::LookUp(const CommitToken& token) const {
   const Result<bool> exist = FilesExist(table, files);
   if (!exist && exist.error().kind() == ErrorKind::kNotFound) return CommitState::kGone;  // schema
   if (!exist) return exist.error();
-  return *exist ? CommitState::kPrepared : CommitState::kGone;
+  if (!*exist) return CommitState::kGone;
+  DRIFTLESS_ASSIGN_OR_RETURN(const bool live,
+                             RemovedFilesAreLive(table, files, latest ? &*latest : nullptr));
+  return live ? CommitState::kPrepared : CommitState::kGone;
 }
 
 Result<void> PaimonCommitter::Abort(std::span<const CommitToken> tokens) const {
@@ -76,6 +79,7 @@ Result<void> PaimonCommitter::Abort(std::span<const CommitToken> tokens) const {
     for (const auto* files :
          {&payload.committable.new_files, &payload.committable.changelog_files}) {
       for (const ManifestEntry& entry : *files) {
+        if (entry.kind == FileKind::kDelete) continue;  // still the table's
         const Result<std::string> path = paths.File(entry);
         if (!path && path.error().kind() == ErrorKind::kNotFound) continue;  // table dropped
         if (!path) return path.error();

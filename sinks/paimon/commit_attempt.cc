@@ -106,6 +106,14 @@ Result<void> CheckCompaction(const CommitAttempt& attempt, const Snapshot& lates
   return {};
 }
 
+// Files that rows were taken out of must still be live, or those rows come back.
+Result<void> CheckRemovals(const CommitAttempt& attempt, const Snapshot* latest) {
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const bool live, RemovedFilesAreLive(attempt.table, attempt.payload.committable, latest));
+  if (live) return {};
+  return Conflict(attempt, "a file that rows were taken out of was removed by somebody else");
+}
+
 Result<void> WriteList(MetadataWriter* writer, const std::vector<ManifestFileMeta>& metas,
                        std::string* name, int64_t* size) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes,
@@ -221,7 +229,7 @@ Result<bool> IsCommitted(const PaimonTable& table, const TokenPayload& payload, 
 Result<bool> IsReferenced(const PaimonTable& table, const TokenPayload& payload) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::unordered_set<std::string> needed, EverythingNeeded(table));
   const auto is_needed = [&](const ManifestEntry& entry) {
-    return needed.contains(entry.file.file_name);
+    return entry.kind == FileKind::kAdd && needed.contains(entry.file.file_name);
   };
   return std::ranges::any_of(payload.committable.new_files, is_needed) ||
          std::ranges::any_of(payload.committable.changelog_files, is_needed) ||
@@ -230,10 +238,24 @@ Result<bool> IsReferenced(const PaimonTable& table, const TokenPayload& payload)
          });
 }
 
+Result<bool> RemovedFilesAreLive(const PaimonTable& table, const Committable& committable,
+                                 const Snapshot* latest) {
+  std::set<std::string> removed;
+  for (const ManifestEntry& entry : committable.new_files) {
+    if (entry.kind == FileKind::kDelete) removed.insert(EntryIdentity(entry));
+  }
+  if (removed.empty()) return true;
+  if (latest == nullptr) return false;
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> live, table.LiveFiles(*latest));
+  for (const ManifestEntry& entry : live) removed.erase(EntryIdentity(entry));
+  return removed.empty();
+}
+
 Result<bool> FilesExist(const PaimonTable& table, const Committable& committable) {
   FilePaths paths(table);
   for (const auto* files : {&committable.new_files, &committable.changelog_files}) {
     for (const ManifestEntry& entry : *files) {
+      if (entry.kind == FileKind::kDelete) continue;
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, paths.File(entry));
       if (path.empty()) continue;
       DRIFTLESS_ASSIGN_OR_RETURN(const bool exists, table.store()->Exists(path));
@@ -272,6 +294,9 @@ Result<void> PrepareSnapshot(CommitAttempt* attempt, int64_t now_ms) {
   }
   DRIFTLESS_ASSIGN_OR_RETURN(attempt->options, ReadTableOptions(*schema));
   DRIFTLESS_TRY(CheckForeignChanges(*attempt, latest_id));
+  if (attempt->payload.committable.kind == CommitKind::kOverwrite) {
+    DRIFTLESS_TRY(CheckRemovals(*attempt, latest ? &*latest : nullptr));
+  }
   if (attempt->payload.committable.kind == CommitKind::kCompact) {
     if (!latest) return Conflict(*attempt, "the table has no snapshot any more");
     DRIFTLESS_TRY(CheckCompaction(*attempt, *latest));

@@ -37,6 +37,11 @@ Result<bool> IsCommitted(const PaimonTable& table, const TokenPayload& payload, 
 // is left to ask where the snapshot itself has expired.
 Result<bool> IsReferenced(const PaimonTable& table, const TokenPayload& payload);
 
+// Whether every file that the committable takes out of the table is in it at `latest` (null: there is
+// no snapshot).
+Result<bool> RemovedFilesAreLive(const PaimonTable& table, const Committable& committable,
+                                 const Snapshot* latest);
+
 // Whether every file of the token is there.
 Result<bool> FilesExist(const PaimonTable& table, const Committable& committable);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "schema/base/check.h"
@@ -46,6 +47,11 @@ Result<Committable> DecodeCommittable(std::string_view bytes) {
   DRIFTLESS_ASSIGN_OR_RETURN(committable.new_files, DecodeManifest(record.children[1].text));
   DRIFTLESS_ASSIGN_OR_RETURN(committable.changelog_files, DecodeManifest(record.children[2].text));
   DRIFTLESS_ASSIGN_OR_RETURN(committable.index_files, DecodeIndexManifest(record.children[3].text));
+  // Rows were taken out of files that are there: the table as a whole is no longer only added to.
+  const bool removes = std::ranges::any_of(committable.new_files, [](const ManifestEntry& entry) {
+    return entry.kind == FileKind::kDelete;
+  });
+  if (removes) committable.kind = CommitKind::kOverwrite;
   return committable;
 }
 

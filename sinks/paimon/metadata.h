@@ -168,7 +168,8 @@ struct IndexManifestEntry {
 // What one (table, cut) wants to make visible; the payload of a CommitToken.
 struct Committable {
   int64_t schema_id = 0;
-  // kAppend: level 0 adds. kCompact: deletes of what was read, adds of what was written.
+  // kAppend: level 0 adds. kCompact: deletes of what was read, adds of what was written. kOverwrite:
+  // a table without primary key lost rows; files that held them are deleted and written again.
   std::vector<ManifestEntry> new_files;
   std::vector<ManifestEntry> changelog_files;  // changelog-producer = input
   // Whole new index files; each replaces the entries of its (partition, bucket, type).

@@ -216,6 +216,7 @@ class PaimonSink : public Sink {
       }
       setup.index = std::make_unique<HashIndex>(files, std::move(indexes), *schema, context.budget);
     }
+    setup.zone = zone_;
     return MakePaimonWriter(std::move(setup), context);
   }
 

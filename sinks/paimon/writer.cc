@@ -8,6 +8,7 @@
 #include "sinks/api/projected_batch.h"
 #include "sinks/paimon/partition.h"
 #include "sinks/paimon/router.h"
+#include "sinks/paimon/row_removal.h"
 
 namespace driftless::paimon {
 namespace {
@@ -31,6 +32,7 @@ struct Group {
   int32_t bucket = 0;
   int64_t next_sequence = 0;
   std::vector<RowRef> refs;         // in order of arrival
+  bool removes = false;             // without a primary key: some of them take rows out
   std::vector<SortEntry> entries;   // with a primary key: one a reference
 };
 
@@ -60,7 +62,8 @@ class PaimonWriter : public TableWriter {
         order_(format_.layout.keys, format_.layout.key_types),
         router_(format_.layout, setup.writers),
         names_(FileOwner(context.identity.pipeline, context.identity.sink, context.identity.table),
-               context.identity.cut, context.identity.attempt) {}
+               context.identity.cut, context.identity.attempt),
+        remover_(table_, &format_, std::move(setup.zone), clock_) {}
 
   ~PaimonWriter() override { Charge(0); }
 
@@ -117,10 +120,12 @@ class PaimonWriter : public TableWriter {
     PreparedPart part;
     part.writer = writer_;
     for (const ManifestEntry& entry : pending_.new_files) {
+      if (entry.kind == FileKind::kDelete) continue;
       part.rows += entry.file.row_count;
       part.bytes += entry.file.file_size;
     }
     part.payload = EncodeCommittable(pending_);
+    if (!format_.layout.has_key) remover_.Prepared(pending_.new_files);
     pending_ = {};
     names_.SetFirstCut(cut + 1);
     return part;
@@ -231,23 +236,48 @@ class PaimonWriter : public TableWriter {
   }
 
   Result<void> AddAppends(const ProjectedBatch& batch, uint32_t image) {
-    const std::span<const ColumnView> after = batch.after();
     const std::span<const Op> ops = batch.source().ops();
     for (const uint32_t row : batch.rows()) {
-      if (ops[row] == Op::kDelete && format_.ignore_delete) continue;
-      if (ops[row] == Op::kUpdate || ops[row] == Op::kDelete) {
-        return MakeError(ErrorKind::kUnsupported,
-                         std::string("a table without primary key takes inserts only, but a row was ") +
-                             (ops[row] == Op::kUpdate ? "updated" : "deleted"))
-            .Hint("give the table a primary key, or set ignore-delete to drop deletes");
+      taken_ = false;
+      if ((ops[row] == Op::kUpdate || ops[row] == Op::kDelete) && !format_.ignore_delete) {
+        DRIFTLESS_TRY(CheckWhole(batch, row));
+        DRIFTLESS_TRY(Append(batch.before(), image + 1, row, RowKind::kDelete));
       }
-      const std::string& partition = router_.Partition(after, row);
-      const int32_t bucket = router_.Bucket(after, row);
-      if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) return NotMine();
-      DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
-      group->refs.emplace_back(image, row, RowKind::kInsert);
-      ++row_count_;
+      if (ops[row] == Op::kDelete) {
+        if (!taken_ && !format_.ignore_delete) return NotMine();
+        continue;
+      }
+      DRIFTLESS_TRY(Append(batch.after(), image, row, RowKind::kInsert));
+      if (!taken_) return NotMine();
     }
+    return {};
+  }
+
+  // Without a key a row is found by all of its values.
+  Result<void> CheckWhole(const ProjectedBatch& batch, uint32_t row) const {
+    std::string missing = batch.source().HasBefore(row) ? "" : "all of it";
+    for (size_t i = 0; missing.empty() && i < batch.before().size(); ++i) {
+      if (batch.before()[i].IsAbsent(row)) missing = "column " + std::to_string(i + 1);
+    }
+    if (missing.empty()) return {};
+    return MakeError(ErrorKind::kInvalidInput,
+                     "an update or delete in a table without primary key has no whole before image: " +
+                         missing + " was not sent")
+        .Position(batch.source().point(row).ToString())
+        .Hint("have the source send it (binlog_row_image = FULL, REPLICA IDENTITY FULL), give the "
+              "table a primary key, or set table.properties.ignore-delete to drop such removals");
+  }
+
+  Result<void> Append(std::span<const ColumnView> views, uint32_t image, uint32_t row,
+                      RowKind kind) {
+    const std::string& partition = router_.Partition(views, row);
+    const int32_t bucket = router_.Bucket(views, row);
+    if (router_.writers() > 1 && router_.Writer(partition, bucket) != writer_) return {};
+    taken_ = true;
+    DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
+    group->refs.emplace_back(image, row, kind);
+    group->removes |= kind == RowKind::kDelete;
+    ++row_count_;
     return {};
   }
 
@@ -307,7 +337,51 @@ class PaimonWriter : public TableWriter {
     return WriteFiles(*group, "data", sorted_, sequences_, &pending_.new_files);
   }
 
+  // A row that came and went within the buffer is never written; what is left of the removals is
+  // taken out of files.
+  Removals CancelOut(Group* group) const {
+    Removals removals{group->partition, group->bucket, {}};
+    std::unordered_map<std::string, std::vector<size_t>> live;
+    std::vector<bool> gone(group->refs.size());
+    for (size_t i = 0; i < group->refs.size(); ++i) {
+      const RowRef ref = group->refs[i];
+      RowContent content =
+          ContentOf(format_.schema, format_.image_columns, images_[ref.image].columns, ref.row);
+      std::string joined;
+      for (const std::string& field : content) {
+        joined += std::to_string(field.size()) + ":" + field;
+      }
+      std::vector<size_t>& same = live[joined];
+      if (ref.row_kind() == RowKind::kInsert) {
+        same.push_back(i);
+        continue;
+      }
+      gone[i] = true;
+      if (same.empty()) {
+        removals.rows.push_back(std::move(content));
+      } else {
+        gone[same.back()] = true;
+        same.pop_back();
+      }
+    }
+    std::vector<RowRef> kept;
+    for (size_t i = 0; i < gone.size(); ++i) {
+      if (!gone[i]) kept.push_back(group->refs[i]);
+    }
+    group->refs = std::move(kept);
+    return removals;
+  }
+
   Result<void> FlushAppend(Group* group) {
+    if (group->removes) {
+      Removals removals = CancelOut(group);
+      DRIFTLESS_ASSIGN_OR_RETURN(
+          const int64_t missing,
+          remover_.Remove(std::move(removals), &names_, &pending_.new_files));
+      missing_removals_ += missing;
+      group->removes = false;
+      if (group->refs.empty()) return {};
+    }
     sequences_.resize(group->refs.size());
     for (size_t i = 0; i < sequences_.size(); ++i) {
       sequences_[i] = group->next_sequence + static_cast<int64_t>(i);
@@ -373,6 +447,8 @@ class PaimonWriter : public TableWriter {
   bool taken_ = false;  // the row at hand has found a bucket
   std::vector<RowRef> sorted_;
   std::vector<int64_t> sequences_;
+  RowRemover remover_;  // tables without primary key
+  int64_t missing_removals_ = 0;  // rows to take out that were nowhere
   Committable pending_;
 };
 

@@ -7,6 +7,7 @@
 #include "sinks/api/sink.h"
 #include "sinks/paimon/data_file.h"
 #include "sinks/paimon/hash_index.h"
+#include "schema/types/time.h"
 #include "sinks/paimon/table_state.h"
 
 namespace driftless::paimon {
@@ -20,6 +21,7 @@ struct WriterSetup {
   WriterIndex writer = 0;
   WriterIndex writers = 1;
   int64_t buffer_bytes_max = 256 << 20;  // write-buffer-size
+  TimeZone zone;  // for files of older schemas that are read again
 };
 
 // Keeps batches and references to their rows, bucket by bucket; sorts and encodes them when it is

@@ -29,6 +29,7 @@ struct DebeziumStream::Table {
   OpenBatch batch;
   RowPlan plan;
   bool plan_is_current = false;
+  bool ever_without_key = false;  // now or in an earlier version: before images are always decoded
   uint64_t schema_id = 0;     // of the embedded schema that the plan was made with
   std::string schema_text;    // and its text
   uint64_t key_schema_id = 0;
@@ -88,6 +89,13 @@ Result<void> DebeziumStream::Restore(const CutPosition& from) {
   ddl_.Restore(at, all);
   for (const SchemaVersion& version : at) {
     if (version.schema != nullptr) DRIFTLESS_TRY(Adopt(version.table, version.schema));
+  }
+  for (const SchemaVersion& version : all) {
+    if (version.schema == nullptr || !version.schema->primary_key.empty()) continue;
+    Record named;
+    named.database = version.table.database;
+    named.table = version.table.table;
+    FindTable(named)->ever_without_key = true;
   }
   return {};
 }
@@ -165,6 +173,7 @@ Result<bool> DebeziumStream::Adopt(const TablePath& path, TableSchemaPtr schema)
                    std::any_of(schema->columns.begin(), schema->columns.end(),
                                [](const Column& c) { return !c.source.type_text.empty(); });
   table->plan_is_current = false;
+  table->ever_without_key |= schema != nullptr && schema->primary_key.empty();
   return batches_.SetSchema(&table->batch, std::move(schema));
 }
 
@@ -219,7 +228,7 @@ bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBu
                : rows_.Decode(table->plan, record.before, Image::kBefore, builder);
     } else if (context_.wants_before_images ||
                (record.op == Op::kUpdate &&
-                (table->schema()->primary_key.empty() ||  // the whole row is its key
+                (table->ever_without_key ||  // the whole row is its key, at a sink at least
                  !RowDecoder::SameKey(table->plan, record.before, record.after)))) {
       ok = rows_.Decode(table->plan, record.before, Image::kBefore, builder);
     }
@@ -373,6 +382,7 @@ Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, M
   statement->parts.back().after = after;
   ddl_.Load(after);
   table->plan_is_current = false;
+  table->ever_without_key |= after->primary_key.empty();
   if (!batches_.SetSchema(&table->batch, after)) return false;
   return SendStatement(statement, place);
 }
