@@ -58,9 +58,10 @@ std::string BytesOfHex(const std::string& digits) {
   return bytes;
 }
 
+// A long double holds every 64-bit integer exactly; 18446744073709551615 is a default like any other.
 struct IntegerRange {
-  double low;
-  double high;
+  long double low;
+  long double high;
 };
 
 IntegerRange RangeOf(BaseType base, bool is_unsigned) {
@@ -69,8 +70,8 @@ IntegerRange RangeOf(BaseType base, bool is_unsigned) {
                    : base == BaseType::kMediumInt ? 24
                    : base == BaseType::kInt       ? 32
                                                   : 64;
-  if (is_unsigned) return {0, std::ldexp(1.0, bits)};
-  return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
+  if (is_unsigned) return {0, std::ldexp(1.0L, bits)};
+  return {-std::ldexp(1.0L, bits - 1), std::ldexp(1.0L, bits - 1)};
 }
 
 size_t CharactersIn(std::string_view text) {
@@ -108,7 +109,7 @@ std::string InMemberOrder(const std::vector<std::string>& members, std::string_v
 bool NormalizeDefault(BaseType base, Column* column) {
   std::string& text = column->default_value.text;
   if (base <= BaseType::kBigInt) {
-    const double value = std::strtod(text.c_str(), nullptr);
+    const long double value = std::strtold(text.c_str(), nullptr);
     const IntegerRange range = RangeOf(base, column->source.is_unsigned);
     if (value < range.low || value >= range.high) return false;
     if (text.find_first_of(".eE") != std::string::npos) {
