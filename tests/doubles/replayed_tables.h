@@ -81,12 +81,14 @@ class ReplayedTables : public SourceOutput {
   // Called on every progress.
   std::function<void()> on_progress;
 
-  // Changes behind the last progress are lost at a crash: what is kept is this copy.
+  // Changes behind the last progress are lost at a crash: what is kept is this copy (only with
+  // keep_durable).
   struct Durable {
     std::map<TablePath, ReplayedTable> tables;
     CutPosition position;
   };
   Durable durable;
+  bool keep_durable = false;
 
   bool Changes(ChangeBatchPtr batch) override {
     if (stopped_) return false;
@@ -118,7 +120,7 @@ class ReplayedTables : public SourceOutput {
     if (stopped_) return false;
     position.Extend(point, resume);
     last_resume = resume;
-    durable = {tables, position};
+    if (keep_durable) durable = {tables, position};
     if (on_progress) on_progress();
     return !Stop();
   }

@@ -211,10 +211,11 @@ bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBu
   bool ok = true;
   if (record.after.valid() && record.op != Op::kDelete) {
     ok = rows_.Decode(table->plan, record.after, Image::kAfter, builder);
-    // A Debezium connector lists every column of the table, so a field that is missing is a column
-    // that is gone. Other programs leave out what they do not know.
-    if (ok && rows_.missing_fields() > 0 && !table->has_ddl && record.value_schema.empty() &&
-        !record.connector.empty()) {
+    // A Debezium connector lists every column of the table in its order, so a field that is missing
+    // is a column that is gone, and one in another place a column that moved (or was made again).
+    // Other programs leave out what they do not know.
+    if (ok && (rows_.missing_fields() > 0 || rows_.reordered()) && !table->has_ddl &&
+        record.value_schema.empty() && !record.connector.empty()) {
       builder->AbandonRow();
       return false;
     }
@@ -266,11 +267,9 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
       record.value_schema_id == table->schema_id &&
       record.key_schema_id == table->key_schema_id &&
       (record.value_schema_id != 0 || record.value_schema.empty());
-  if (table->plan_is_current && same_schema &&
-      (table->has_ddl || table->embedded != nullptr || record.op == Op::kDelete ||
-       table->HasKey(record.key))) [[likely]] {
-    return Step::kGoOn;
-  }
+  const bool same_key = table->has_ddl || table->embedded != nullptr ||
+                        record.op == Op::kDelete || table->HasKey(record.key);
+  if (table->plan_is_current && same_schema && same_key) [[likely]] return Step::kGoOn;
   if (!record.value_schema.empty() && !same_schema) {
     DRIFTLESS_ASSIGN_OR_RETURN(const Step step, FollowEmbedded(table, record, place));
     if (step != Step::kGoOn) return step;
@@ -283,21 +282,27 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
         const bool go_on,
         SendInferred(table, *shape, Missing::kKept, record, place, &changed));
     if (!go_on) return Step::kStop;
-  } else if (table->plan_is_current && record.after.valid()) {
+  }
+  MakePlan(table, record);
+  const bool shows_key = !table->has_ddl && table->embedded == nullptr && record.after.valid();
+  if (shows_key && !table->HasKey(record.key)) {
     // Only the key is another one than before: PostgreSQL's ADD or DROP PRIMARY KEY.
     bool learnt = false;
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, LearnFromRow(table, record, place, &learnt));
     if (!go_on) return Step::kStop;
-  }
-  if (!table->plan_is_current) {
-    Format format = options_.format;
-    format.time_is_micros = record.connector == "mysql" || record.connector == "mariadb";
-    table->plan = RowPlan(*table->schema(),
-                          table->embedded == nullptr ? nullptr : table->embedded->Row(), format);
-    table->plan_is_current = true;
-    table->RememberKey();
+    MakePlan(table, record);
   }
   return Step::kGoOn;
+}
+
+void DebeziumStream::MakePlan(Table* table, const Record& record) {
+  if (table->plan_is_current) return;
+  Format format = options_.format;
+  format.time_is_micros = record.connector == "mysql" || record.connector == "mariadb";
+  table->plan = RowPlan(*table->schema(),
+                        table->embedded == nullptr ? nullptr : table->embedded->Row(), format);
+  table->plan_is_current = true;
+  table->RememberKey();
 }
 
 // The record has another embedded schema than the one before it. Where the table has no DDL, that

@@ -99,6 +99,7 @@ class DebeziumStream {
   // Brings the table's schema up to what the record shows, before any of its rows is decoded.
   Result<Step> FollowSchema(Table* table, const Record& record, const Place& place);
   Result<Step> FollowEmbedded(Table* table, const Record& record, const Place& place);
+  void MakePlan(Table* table, const Record& record);
   Result<Step> PutAside(const Place& place, const Error& error);
   // After a row did not fit: learns from the row where no schema is given. False: nothing to learn.
   Result<bool> LearnFromRow(Table* table, const Record& record, const Place& place, bool* learnt);

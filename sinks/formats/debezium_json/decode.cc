@@ -461,6 +461,7 @@ bool RowDecoder::DecodeFields(const RowPlan& plan, JsonCursor cursor, Image imag
   const std::vector<RowPlan::Field>& fields = plan.fields();
   size_t expected = 0;
   int decoded = 0;
+  bool reordered = false;
   JsonObjectWalk walk(&cursor);
   std::string_view key;
   const auto fail = [&](RowFault::Kind kind, const char* why, int column) {
@@ -471,6 +472,7 @@ bool RowDecoder::DecodeFields(const RowPlan& plan, JsonCursor cursor, Image imag
     const int index = plan.Find(key, expected);
     if (index < 0) return fail(RowFault::Kind::kUnknownField, "the table has no such column", -1);
     const RowPlan::Field& field = fields[static_cast<size_t>(index)];
+    reordered |= static_cast<size_t>(index) < expected;
     expected = static_cast<size_t>(index) + 1;
     ++decoded;
     if (only_key && !field.is_key) {
@@ -491,6 +493,7 @@ bool RowDecoder::DecodeFields(const RowPlan& plan, JsonCursor cursor, Image imag
   }
   if (walk.failed()) return fail(RowFault::Kind::kMalformed, "the row image is malformed", -1);
   missing_ = static_cast<int>(fields.size()) - decoded;
+  reordered_ = reordered;
   return true;
 }
 

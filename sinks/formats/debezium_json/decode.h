@@ -148,6 +148,7 @@ class RowDecoder {
   const RowFault& fault() const { return fault_; }
   int64_t clamped() const { return values_.clamped(); }
   int missing_fields() const { return missing_; }  // of the last image
+  bool reordered() const { return reordered_; }    // its fields stood in another order than the plan's
 
  private:
   bool DecodeFields(const RowPlan& plan, JsonCursor cursor, Image image, bool only_key,
@@ -155,6 +156,7 @@ class RowDecoder {
   ValueDecoder values_;
   RowFault fault_;
   int missing_ = 0;
+  bool reordered_ = false;
 };
 
 }  // namespace driftless::debezium

@@ -165,6 +165,7 @@ TEST(ReplayTest, RestartsChangeNothing) {
       ReplayedTables part;
       part.tables = durable.tables;
       part.durable = durable;
+      part.keep_durable = true;
       // At least one progress beyond where it began, then some changes more.
       const int64_t limit = static_cast<int64_t>(random() % 1500);
       bool moved = false;
