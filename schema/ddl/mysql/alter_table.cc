@@ -22,7 +22,9 @@ class ColumnChanges {
   Result<void> Apply();
   // Columns that a constraint or generated column needs cannot go; after the constraints' own drops.
   Result<void> CheckDependencies() const;
-  Result<void> CheckUniqueKeysOf(const Column& column) const;
+  // A key goes by its columns' names: where a column is dropped and one of its name added, the key is
+  // over the new one from then on. Old id to new id.
+  std::map<ColumnId, ColumnId> Replacements() const;
   const std::vector<StatedPlace>& stated() const { return stated_; }
   // Whether the clause passes because of IF [NOT] EXISTS and does nothing.
   bool Passes(const AlterSpec* spec) const { return passed_.contains(spec); }
@@ -34,6 +36,7 @@ class ColumnChanges {
     const ColumnPosition* position = nullptr;
   };
 
+  Result<void> CheckUniqueKeysOf(const Column& column) const;
   Result<void> FindDrops();
   Result<void> FindChanges();
   Result<void> KeepOldColumns();
@@ -151,9 +154,20 @@ Result<void> ColumnChanges::CheckDependencies() const {
                                              ": needed in a foreign key constraint " +
                                              Quoted(key.name));
     }
-    if (!in_mysql) DRIFTLESS_TRY(CheckUniqueKeysOf(column));
+    if (!in_mysql && !Replacements().contains(column.id)) DRIFTLESS_TRY(CheckUniqueKeysOf(column));
   }
   return {};
+}
+
+std::map<ColumnId, ColumnId> ColumnChanges::Replacements() const {
+  std::map<ColumnId, ColumnId> replacements;
+  for (ColumnId id : dropped_) {
+    const int now = builder_->schema().IndexOfNameIgnoringCase(old_.Find(id)->name);
+    if (now < 0) continue;
+    const Column& column = builder_->schema().columns[static_cast<size_t>(now)];
+    if (old_.Find(column.id) == nullptr) replacements[id] = column.id;
+  }
+  return replacements;
 }
 
 // MariaDB does not take a column out of a unique key of several columns.
@@ -179,7 +193,6 @@ Result<void> ColumnChanges::ConvertColumn(const ConvertCharsetSpec& convert, Col
       ParseTypeText(column->source.type_text, {column->source.charset, column->source.collation},
                     run_.settings()));
   ColumnType type = old_type.type;
-  if (run_.settings().IsMariaDb() && type.base == BaseType::kJson) return {};
   type.charset = {schema.charset, schema.collation};
   const int from = MaxBytesPerCharacter(column->source.charset);
   const int to = MaxBytesPerCharacter(schema.charset);
@@ -210,11 +223,6 @@ Result<void> ColumnChanges::AlterOldColumn(Column* column) {
                       run_.settings()));
     DRIFTLESS_TRY(builder_->SetDefault(std::get<AlterDefaultSpec>(*alteration).value, column->name,
                                        type.type.base, /*has_implied_null=*/false, column));
-  }
-  for (const AlterSpec& spec : alter_.specs) {
-    if (const auto* convert = std::get_if<ConvertCharsetSpec>(&spec)) {
-      DRIFTLESS_TRY(ConvertColumn(*convert, column));
-    }
   }
   return {};
 }
@@ -314,6 +322,12 @@ Result<void> ColumnChanges::Apply() {
     return run_.Refuse(alter_.name.at,
                        "you can't delete all columns with ALTER TABLE; use DROP TABLE instead");
   }
+  for (const AlterSpec& spec : alter_.specs) {
+    const auto* convert = std::get_if<ConvertCharsetSpec>(&spec);
+    if (convert == nullptr) continue;
+    // All columns, those that the same statement defines with another charset included.
+    for (NewColumn& column : columns_) DRIFTLESS_TRY(ConvertColumn(*convert, &column.column));
+  }
   TableSchema& schema = builder_->schema();
   schema.columns.clear();
   for (const NewColumn& column : columns_) schema.columns.push_back(column.column);
@@ -329,7 +343,7 @@ class KeyChanges {
   Result<void> Drop(const DropKeySpec& drop);
   Result<void> Rename(const RenameKeySpec& rename);
   Result<void> Alter(const AlterKeySpec& alter);
-  void ForgetColumns();
+  void ForgetColumns(const std::map<ColumnId, ColumnId>& replacements);
 
  private:
   bool believes() const { return !builder_->entry().complete; }
@@ -418,9 +432,16 @@ Result<void> KeyChanges::Alter(const AlterKeySpec& alter) {
 }
 
 // Dropped columns leave their keys; a key that has lost all its columns is gone.
-void KeyChanges::ForgetColumns() {
+void KeyChanges::ForgetColumns(const std::map<ColumnId, ColumnId>& replacements) {
   TableSchema& schema = builder_->schema();
   DdlCatalog::TableEntry& entry = builder_->entry();
+  const auto replace = [&](std::vector<ColumnId>& key) {
+    for (ColumnId& id : key) {
+      if (auto to = replacements.find(id); to != replacements.end()) id = to->second;
+    }
+  };
+  replace(schema.primary_key);
+  for (IndexEntry& index : entry.indexes) replace(index.columns);
   const auto gone = [&](ColumnId id) { return id != 0 && schema.Find(id) == nullptr; };
   std::erase_if(schema.primary_key, gone);
   for (IndexEntry& index : entry.indexes) std::erase_if(index.columns, gone);
@@ -530,6 +551,9 @@ Result<void> StatementRun::AlterPartitions(const AlterTableStatement& alter, con
           if (find(name) != present.end()) present.erase(find(name));
         }
         present.insert(present.end(), spec->new_names.begin(), spec->new_names.end());
+        if (spec->kind == Kind::kDrop && present.empty() && entry->complete && any_known) {
+          return Refuse(spec->at, "cannot remove all partitions; use DROP TABLE instead");
+        }
         if (spec->kind == Kind::kDrop && any_known) {
           effect_.rows_without_events.push_back({path, "DROP PARTITION " + list(spec->names)});
         }
@@ -596,7 +620,7 @@ Result<void> StatementRun::Visit(const AlterTableStatement& alter) {
       renames.pairs.push_back({alter.name, rename->to});
       return Visit(renames);
     }
-    return {};
+    return Refuse(alter.name.at, "'" + path.ToString() + "' is a view or a sequence, not a table");
   }
   if (Find(path) == nullptr && alter.if_exists) return {};
   DRIFTLESS_ASSIGN_OR_RETURN(const EntryPtr entry, Require(alter.name));
@@ -633,7 +657,7 @@ Result<void> StatementRun::Visit(const AlterTableStatement& alter) {
     if (const auto* drop = std::get_if<DropKeySpec>(&spec)) DRIFTLESS_TRY(keys.Drop(*drop));
   }
   DRIFTLESS_TRY(columns.CheckDependencies());
-  keys.ForgetColumns();
+  keys.ForgetColumns(columns.Replacements());
   for (const AlterSpec& spec : alter.specs) {
     if (columns.Passes(&spec)) continue;
     const ColumnSpec* column = nullptr;

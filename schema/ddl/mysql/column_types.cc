@@ -307,7 +307,7 @@ Result<ResolvedType> ResolveType(const ColumnType& type, std::string_view collat
     DRIFTLESS_ASSIGN_OR_RETURN(resolved.charset,
                                ResolveCharset(out, collation, table_defaults, settings));
     DRIFTLESS_TRY(ResolveCharacter(name, resolved.charset, &out));
-    if (resolved.charset.charset == "binary" && BytesType(out.base) != out.base) {
+    if (resolved.charset.charset == "binary") {
       out.base = BytesType(out.base);
       resolved.charset = {};
     }

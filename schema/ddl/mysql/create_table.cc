@@ -32,9 +32,10 @@ Result<void> StatementRun::AddQueryColumns(const CreateTableStatement& create,
   if (!DeriveQueryColumns(sql_, create.query, lookup, settings(), connection, &selected, &error)) {
     return Fail(error.kind, error.at, error.message);
   }
+  const ColumnId first_selected = schema->next_column_id;
   for (Column& column : selected) {
     const int defined = schema->IndexOfNameIgnoringCase(column.name);
-    if (defined >= 0) {
+    if (defined >= 0 && schema->columns[static_cast<size_t>(defined)].id < first_selected) {
       column = schema->columns[static_cast<size_t>(defined)];
       schema->columns.erase(schema->columns.begin() + defined);
     } else {

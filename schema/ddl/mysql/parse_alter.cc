@@ -28,17 +28,19 @@ bool Parser::ParseAlterTable(Statement* out) {
 
 bool Parser::ParseAlterSpecs(AlterTableStatement* alter) {
   if (Peek().kind == TokenKind::kEnd || At(";")) return true;  // ALTER TABLE t: legal, no effect
+  // Work on partitions stands alone; only ALGORITHM, LOCK and VALIDATION may come before it.
+  bool may_partition = true;
   do {
     bool matched = false;
-    if (!ParsePartitionSpec(alter, &matched)) return false;
-    if (!matched && !ParseAlterSpec(alter)) return false;
+    if (may_partition && !ParsePartitionSpec(alter, &matched)) return false;
+    if (matched) return true;
+    may_partition = may_partition && AtAny({"ALGORITHM", "LOCK", "WITH", "WITHOUT"});
+    if (!ParseAlterSpec(alter)) return false;
   } while (Accept(","));
-  // PARTITION BY and REMOVE PARTITIONING may follow without a comma.
-  if (At("PARTITION") || (At("REMOVE") && At("PARTITIONING", 1))) {
-    bool matched = false;
-    return ParsePartitionSpec(alter, &matched);
-  }
-  return true;
+  // PARTITION BY and REMOVE PARTITIONING follow the other clauses without a comma.
+  bool matched = false;
+  const bool tail = At("PARTITION") || (At("REMOVE") && At("PARTITIONING", 1));
+  return !tail || ParsePartitionSpec(alter, &matched);
 }
 
 bool Parser::ParseAlterSpec(AlterTableStatement* alter) {
@@ -62,16 +64,12 @@ bool Parser::ParseAlterSpec(AlterTableStatement* alter) {
     return true;
   }
   if (AcceptWords({"ORDER", "BY"})) {
-    while (true) {
+    do {  // the last clause: a comma goes on with its list
       Name column;
       if (!ParseColumnName(&column)) return false;
       AcceptAny({"ASC", "DESC"});
-      // A comma goes on with the list only where a plain name and no clause follows it.
-      const bool more = At(",") && AtName(1) && (At(",", 2) || At("ASC", 2) || At("DESC", 2) ||
-                                                 Peek(2).kind == TokenKind::kEnd);
-      if (!more) return true;
-      Take();
-    }
+    } while (Accept(","));
+    return true;
   }
   SetOptionsSpec options;
   const size_t begin = Peek().begin;
@@ -410,6 +408,9 @@ bool Parser::ParsePartitionSpec(AlterTableStatement* alter, bool* matched) {
   } else {
     *matched = false;
     for (const Verb& verb : kVerbs) {
+      const bool tablespace =
+          verb.kind == Kind::kDiscardTablespace || verb.kind == Kind::kImportTablespace;
+      if (tablespace && settings_.IsMariaDb()) continue;
       if (!AcceptWords({verb.word, "PARTITION"})) continue;
       *matched = true;
       spec.kind = verb.kind;
@@ -418,9 +419,7 @@ bool Parser::ParsePartitionSpec(AlterTableStatement* alter, bool* matched) {
       }
       AcceptAny({"NO_WRITE_TO_BINLOG", "LOCAL"});
       if (!ParsePartitionNames(&spec)) return false;
-      if (verb.kind == Kind::kDiscardTablespace || verb.kind == Kind::kImportTablespace) {
-        if (!Expect("TABLESPACE")) return false;
-      }
+      if (tablespace && !Expect("TABLESPACE")) return false;
       while (verb.kind == Kind::kMaintain &&
              (AcceptAny({"QUICK", "EXTENDED", "FAST", "MEDIUM", "CHANGED", "USE_FRM"}) ||
               AcceptWords({"FOR", "UPGRADE"}))) {

@@ -25,6 +25,7 @@ bool Parser::ParseColumnBody(ColumnSpec* column) {
         AtAny({"NOT", "NULL", "DEFAULT", "ON", "AUTO_INCREMENT", "SERIAL", "PRIMARY", "KEY"})) {
       return true;
     }
+    if (settings_.IsMariaDb() && !column->checks.empty()) return true;  // CHECK comes last there
     if (!ParseColumnAttribute(column, &matched)) return false;
     if (!matched && !ParseRareColumnAttribute(column, &matched)) return false;
   }
@@ -377,7 +378,8 @@ bool Parser::ParseOracleType(const Token& word, ColumnType* type, bool* matched)
 
 bool Parser::ParseGenerated(ColumnSpec* column, bool* matched) {
   const bool long_form = At("GENERATED");
-  if (!long_form && !(At("AS") && At("(", 1))) return true;
+  const bool rows = settings_.IsMariaDb() && At("ROW", 1);
+  if (!long_form && !(At("AS") && (At("(", 1) || rows))) return true;
   *matched = true;
   if (long_form) {
     Take();

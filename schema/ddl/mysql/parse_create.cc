@@ -182,6 +182,8 @@ bool Parser::ParsePlainOption(bool* found) {
   const bool directory = (At("DATA") || At("INDEX")) && At("DIRECTORY", 1);
   bool known = directory;
   for (std::string_view option : kOptions) known = known || At(option);
+  known = known || (settings_.IsMariaDb() &&
+                    AtAny({"PAGE_CHECKSUM", "TRANSACTIONAL", "IETF_QUOTES", "SEQUENCE"}));
   // MariaDB: engines define options of their own; those need the equals sign.
   const bool engine_option = settings_.IsMariaDb() && AtName() && At("=", 1);
   if (!known && !engine_option) {

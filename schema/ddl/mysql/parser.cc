@@ -451,7 +451,7 @@ bool Parser::ParseDropIndex(Statement* out) {
     return false;
   }
   if (!Expect("ON") || !ParseTableName(&drop.table) || !SkipWait()) return false;
-  while (AcceptAny({"ALGORITHM", "LOCK"})) {
+  while (!settings_.IsMariaDb() && AcceptAny({"ALGORITHM", "LOCK"})) {
     Accept("=");
     std::string value;
     if (!ParseWordOrString(&value, "a value")) return false;

@@ -202,7 +202,11 @@ Result<void> StatementRun::Visit(const DropTablesStatement& drop) {
       temporaries_[KeyOf(path)] = false;
       continue;
     }
-    if (drop.temporary) continue;  // the session's own tables are not tracked
+    if (drop.temporary) {
+      // Of other sessions' temporary tables nothing is known.
+      if (!settings().track_temporary_tables || drop.if_exists) continue;
+      return Fail(ErrorKind::kNotFound, name.at, "unknown table '" + path.ToString() + "'");
+    }
     const EntryPtr entry = Find(path);
     if (entry != nullptr) {
       AddDrop(path, entry);
@@ -238,7 +242,7 @@ Result<void> StatementRun::RenamePair(const RenameTablesStatement& rename,
     if (rename.if_exists) return {};
     return Fail(ErrorKind::kNotFound, pair.from.at, "table '" + from.ToString() + "' doesn't exist");
   }
-  if (KeyOf(from) != KeyOf(to) && (Find(to) != nullptr || IsRelation(to))) {
+  if (Find(to) != nullptr || IsRelation(to)) {
     return Refuse(pair.to.at, "table '" + to.ToString() + "' already exists");
   }
   if (relation) {
@@ -294,7 +298,7 @@ Result<void> StatementRun::Visit(const DatabaseStatement& database) {
     if (exists && !database.or_replace) {
       return Refuse(database.at, "can't create database '" + name + "': it exists");
     }
-    if (exists) DRIFTLESS_TRY(DropDatabase(database));
+    if (database.or_replace) DRIFTLESS_TRY(DropDatabase(database));
     databases_[key] = std::nullopt;
     made.defaults = DatabaseDefaults(name);
   } else {

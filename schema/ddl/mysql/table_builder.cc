@@ -58,7 +58,7 @@ std::string BytesOfHex(const std::string& digits) {
   return bytes;
 }
 
-// A long double holds every 64-bit integer exactly; 18446744073709551615 is a default like any other.
+// Long double has 64 bits of mantissa at least, so that BIGINT UNSIGNED's edge is exact.
 struct IntegerRange {
   long double low;
   long double high;
@@ -120,8 +120,11 @@ bool NormalizeDefault(BaseType base, Column* column) {
   }
   const LogicalType& type = column->type;
   if (type.kind() == TypeKind::kDecimal) {
-    const double value = std::fabs(std::strtod(text.c_str(), nullptr));
-    if (value >= std::pow(10.0, type.precision() - type.scale())) return false;
+    const size_t first = text.find_first_of("123456789.");
+    const size_t point = std::min(text.find_first_of(".eE"), text.size());
+    const size_t whole = first < point ? point - first : 0;
+    const bool plain = text.find_first_of("eE") == std::string::npos;
+    if (plain && whole > static_cast<size_t>(type.precision() - type.scale())) return false;
   }
   if (base == BaseType::kEnum) text = MemberFor(column->source.enum_values, text);
   if (base == BaseType::kSet) text = InMemberOrder(column->source.enum_values, text);

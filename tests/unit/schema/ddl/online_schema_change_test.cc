@@ -1,0 +1,147 @@
+#include "schema/ddl/online_schema_change.h"
+
+#include <gtest/gtest.h>
+
+namespace driftless {
+namespace {
+
+class OnlineSchemaChangeTest : public testing::Test {
+ protected:
+  OnlineSchemaChangeTest() : catalog_(mysql::ServerSettings{}), online_(&catalog_) {}
+
+  OnlineSchemaChange::Outcome Apply(std::string_view sql) {
+    auto effect = catalog_.Apply(sql, {"shop", {}});
+    EXPECT_TRUE(effect) << sql << ": " << effect.error().ToString();
+    if (!effect) return {};
+    return online_.Translate(*std::move(effect));
+  }
+  TableSchemaPtr Table(const std::string& name) const { return catalog_.Find({"", "shop", name}); }
+  static std::string Told(const OnlineSchemaChange::Outcome& outcome) {
+    std::string text;
+    for (const StatementChange& change : outcome.changes) {
+      text += change.table.table + ":";
+      for (const SchemaChange& part : change.parts) text += " " + std::string(Tag(part.kind()));
+      text += "\n";
+    }
+    return text;
+  }
+
+  mysql::DdlCatalog catalog_;
+  OnlineSchemaChange online_;
+};
+
+TEST_F(OnlineSchemaChangeTest, GhostCutOverIsOneChangeByIdentity) {
+  Apply("CREATE TABLE orders (id INT PRIMARY KEY, status VARCHAR(10), total DECIMAL(10,2))");
+  const TableSchemaPtr before = Table("orders");
+  EXPECT_EQ(Told(Apply("create /* gh-ost */ table `shop`.`_orders_ghc` (id bigint primary key)")), "");
+  EXPECT_EQ(Told(Apply("create /* gh-ost */ table `shop`.`_orders_gho` like `shop`.`orders`")), "");
+  EXPECT_TRUE(online_.IsHidden({"", "shop", "_orders_gho"}));
+  EXPECT_TRUE(online_.IsHidden({"", "shop", "_orders_ghc"}));
+  EXPECT_FALSE(online_.IsHidden({"", "shop", "orders"}));
+  EXPECT_EQ(Told(Apply("alter /* gh-ost */ table `shop`.`_orders_gho` CHANGE status state "
+                       "VARCHAR(20), ADD region VARCHAR(5) AFTER id, DROP total")),
+            "");
+  const auto swap = Apply("rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, "
+                          "`shop`.`_orders_gho` to `shop`.`orders`");
+  EXPECT_EQ(Told(swap), "orders: drop.column alter.column.type rename.column add.column\n");
+  EXPECT_TRUE(swap.rows_without_events.empty());
+  EXPECT_TRUE(swap.tables_left.empty());
+  const TableSchemaPtr after = Table("orders");
+  EXPECT_EQ(swap.changes[0].before(), before);
+  EXPECT_EQ(*swap.changes[0].after(), *after);
+  EXPECT_EQ(after->incarnation, before->incarnation);
+  EXPECT_EQ(after->FindName("state")->id, before->FindName("status")->id);
+  EXPECT_EQ(after->FindName("region")->id, before->next_column_id);
+  EXPECT_EQ(Told(Apply("DROP TABLE IF EXISTS `_orders_ghc`, `_orders_del`")), "");
+  EXPECT_EQ(Told(Apply("ALTER TABLE orders ADD z INT")), "orders: add.column\n");
+}
+
+TEST_F(OnlineSchemaChangeTest, ShadowWithWrittenOutColumnsTakesIdentitiesByName) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)");
+  const TableSchemaPtr before = Table("t");
+  Apply("CREATE TABLE _t_new (b INT, id INT PRIMARY KEY, n INT, a INT)");
+  const auto swap = Apply("RENAME TABLE t TO _t_old, _t_new TO t");
+  EXPECT_EQ(Told(swap), "t: add.column alter.column.position\n");
+  EXPECT_EQ(Table("t")->FindName("b")->id, before->FindName("b")->id);
+  EXPECT_EQ(Table("t")->FindName("n")->id, before->next_column_id);
+  EXPECT_EQ(Table("t")->primary_key, before->primary_key);
+}
+
+TEST_F(OnlineSchemaChangeTest, RealTableMayChangeWhileTheShadowLives) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  Apply("CREATE TABLE _t_new LIKE t");
+  Apply("ALTER TABLE _t_new ADD c INT");
+  Apply("ALTER TABLE t ADD b INT");
+  const ColumnId b = Table("t")->FindName("b")->id;
+  const auto swap = Apply("RENAME TABLE t TO _t_old, _t_new TO t");
+  EXPECT_EQ(Told(swap), "t: drop.column add.column\n");
+  EXPECT_GT(Table("t")->FindName("c")->id, b);
+}
+
+TEST_F(OnlineSchemaChangeTest, DropThenRenameOfTheShadowIsASwap) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  Apply("CREATE TABLE _t_gho LIKE t");
+  Apply("ALTER TABLE _t_gho MODIFY a BIGINT");
+  EXPECT_EQ(Told(Apply("DROP TABLE t")), "");
+  EXPECT_EQ(online_.waiting_drops().size(), 1u);
+  EXPECT_EQ(Told(Apply("CREATE TABLE other (id INT)")), "other: create.table\n");
+  EXPECT_EQ(Told(Apply("RENAME TABLE _t_gho TO t")), "t: alter.column.type\n");
+  EXPECT_TRUE(online_.waiting_drops().empty());
+}
+
+TEST_F(OnlineSchemaChangeTest, WaitingDropComesOutBeforeTheNextStatement) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  Apply("CREATE TABLE _t_gho LIKE t");
+  EXPECT_EQ(Told(Apply("DROP TABLE t")), "");
+  EXPECT_EQ(Told(Apply("CREATE TABLE t (id INT)")), "t: drop.table\nt: create.table\n");
+}
+
+TEST_F(OnlineSchemaChangeTest, ForeignSwapChangesTheNameByColumnNames) {
+  Apply("CREATE TABLE a (id INT PRIMARY KEY, x INT)");
+  Apply("CREATE TABLE a_next (id INT PRIMARY KEY, x BIGINT, y INT)");
+  const TableSchemaPtr before = Table("a");
+  const auto swap = Apply("RENAME TABLE a TO a_last, a_next TO a");
+  // The old table appears under its new name, the swapped one changes, a_next is left.
+  EXPECT_EQ(Told(swap), "a_last: create.table\na: alter.column.type add.column\n");
+  ASSERT_EQ(swap.rows_without_events.size(), 1u);
+  EXPECT_EQ(swap.rows_without_events[0].table.table, "a");
+  ASSERT_EQ(swap.tables_left.size(), 1u);
+  EXPECT_EQ(swap.tables_left[0].table, "a_next");
+  EXPECT_EQ(Table("a")->FindName("x")->id, before->FindName("x")->id);
+  EXPECT_EQ(Table("a")->incarnation, before->incarnation);
+  EXPECT_NE(Table("a_last")->incarnation, before->incarnation);
+}
+
+TEST_F(OnlineSchemaChangeTest, ThreeWaySwapKeepsBothNames) {
+  Apply("CREATE TABLE a (id INT PRIMARY KEY, x INT)");
+  Apply("CREATE TABLE b (id INT PRIMARY KEY, y INT)");
+  const auto swap = Apply("RENAME TABLE a TO tmp, b TO a, tmp TO b");
+  EXPECT_EQ(Told(swap), "a: drop.column add.column\nb: drop.column add.column\n");
+  EXPECT_EQ(swap.rows_without_events.size(), 2u);
+  EXPECT_TRUE(swap.tables_left.empty());
+}
+
+TEST_F(OnlineSchemaChangeTest, PlainRenamesGoOn) {
+  Apply("CREATE TABLE a (id INT PRIMARY KEY)");
+  EXPECT_EQ(Told(Apply("RENAME TABLE a TO b")), "a: rename.table\n");
+  const auto chain = Apply("RENAME TABLE b TO c, c TO d");
+  EXPECT_EQ(Told(chain), "b: rename.table\n");
+  EXPECT_EQ(std::get<RenameTable>(chain.changes[0].parts[0].detail).to.table, "d");
+  EXPECT_EQ(Told(Apply("ALTER TABLE d ADD x INT, RENAME TO e")), "d: add.column rename.table\n");
+}
+
+TEST_F(OnlineSchemaChangeTest, AbortedChangeLeavesNothing) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY)");
+  EXPECT_EQ(Told(Apply("CREATE TABLE _t_gho LIKE t")), "");
+  EXPECT_EQ(Told(Apply("ALTER TABLE _t_gho ADD x INT")), "");
+  EXPECT_EQ(Told(Apply("DROP TABLE _t_gho")), "");
+  EXPECT_EQ(Told(Apply("DROP TABLE t")), "t: drop.table\n");
+}
+
+TEST_F(OnlineSchemaChangeTest, NamesOfTheFormWithoutARealTableAreOrdinary) {
+  EXPECT_EQ(Told(Apply("CREATE TABLE _lonely_new (id INT)")), "_lonely_new: create.table\n");
+  EXPECT_FALSE(online_.IsHidden({"", "shop", "_lonely_new"}));
+}
+
+}  // namespace
+}  // namespace driftless
