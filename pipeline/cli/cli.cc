@@ -25,6 +25,7 @@ int RunCommandLine(int argc, char** argv) {
       AddRejectCommand,
       AddDecideCommand,
       AddPeekCommand,
+      AddTestCommand,
       AddMatrixCommand,
       AddOptionsCommand,
       AddDdlCommand,
