@@ -63,10 +63,20 @@ class ScriptTest : public testing::TestWithParam<Script> {
     }
     return text.str();
   }
+  // The server's catalogue keeps type texts in utf8mb3: what takes four bytes is '?' there.
+  static std::string InUtf8mb3(const std::string& text) {
+    std::string narrow;
+    for (size_t i = 0; i < text.size(); ++i) {
+      const bool takes_four_bytes = (static_cast<unsigned char>(text[i]) & 0xF8) == 0xF0;
+      narrow += takes_four_bytes ? '?' : text[i];
+      if (takes_four_bytes) i += 3;
+    }
+    return narrow;
+  }
   static std::string Ours(const TableSchema& table) {
     std::ostringstream text;
     for (const Column& column : table.columns) {
-      text << column.name << " " << column.source.type_text
+      text << column.name << " " << InUtf8mb3(column.source.type_text)
            << (column.type.nullable() ? "" : " NOT NULL") << " " << column.source.charset << " '"
            << column.comment << "'\n";
     }

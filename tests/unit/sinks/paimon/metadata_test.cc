@@ -219,6 +219,7 @@ TEST(ManifestTest, EveryMemberComesBack) {
             std::vector<IndexManifestEntry>{index});
 
   Committable committable{7, {entry}, {ManifestEntry()}, {index}};
+  committable.kind = CommitKind::kOverwrite;  // it removes a file
   EXPECT_EQ(*DecodeCommittable(EncodeCommittable(committable)), committable);
   EXPECT_FALSE(DecodeCommittable("DLP1"));
   EXPECT_FALSE(DecodeCommittable("DLP1" + EncodeCommittable(committable)));

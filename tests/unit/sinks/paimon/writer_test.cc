@@ -156,7 +156,7 @@ TEST(WriterSequenceTest, ContinuesBehindTheLiveFiles) {
   }
 }
 
-TEST(WriterRefusalTest, AppendTablesRefuseUpdatesAndKeysMustBeThere) {
+TEST(WriterRefusalTest, AppendTablesRefuseUpdatesWithoutAWholeBeforeImage) {
   PaimonSchema schema = SchemaOf({"", {}, {}, {}});
   PaimonRig rig(std::make_shared<MemoryStore>(), schema, 1);
   auto source = rig.Source();
@@ -177,8 +177,8 @@ TEST(WriterRefusalTest, AppendTablesRefuseUpdatesAndKeysMustBeThere) {
   const std::vector<uint32_t> rows = {0};
   const auto written = (*writer)->Write(builder.Seal(), projection, rows);
   ASSERT_FALSE(written.has_value());
-  EXPECT_EQ(written.error().kind(), ErrorKind::kUnsupported);
-  EXPECT_NE(written.error().ToString().find("primary key"), std::string::npos);
+  EXPECT_EQ(written.error().kind(), ErrorKind::kInvalidInput);
+  EXPECT_NE(written.error().ToString().find("no whole before image"), std::string::npos);
 }
 
 TEST(WriterRefusalTest, TablesThatNeedMoreThanWeDoAreNamed) {
