@@ -321,7 +321,11 @@ bool Convert(const Cast& cast, TimestampValue value, DateValue* result) {
   result->days = static_cast<int32_t>(local / per_day);
   return result->days == local / per_day;
 }
+// A TIME of MySQL reaches from -838:59:59 to 838:59:59; one of Flink SQL, and of every sink, is a time
+// of the day.
 bool Convert(const Cast& cast, TimeValue value, TimeValue* result) {
+  const int64_t day = cast.from().IsNanos() ? 86'400'000'000'000 : 86'400'000'000;
+  if (value.units < 0 || value.units >= day) return false;
   return ChangeUnit(UnitOf(cast.from()), UnitOf(cast.to()), value.units, &result->units) &&
          FitsFraction(cast.to(), result->units);
 }
@@ -569,7 +573,8 @@ ColumnCast::Kernel ChooseCastKernel(const LogicalType& from, const LogicalType& 
   if (verdict == CastVerdict::kImpossible) return NothingFits;
   if (to.kind() == TypeKind::kRow) return StructKernel;
   if (to.IsNested()) return ListKernel;
-  if (verdict == CastVerdict::kFits) return CopyAsItIs(to.physical());
+  const bool is_time = from.kind() == TypeKind::kTime && to.kind() == TypeKind::kTime;
+  if (verdict == CastVerdict::kFits && !is_time) return CopyAsItIs(to.physical());
   const bool stays_text = from.IsCharacter() || from.kind() == TypeKind::kVariant;
   if (to.IsCharacter()) return stays_text ? TextToText : AnythingToText;
   if (to.IsBytes()) return stays_text || from.IsBytes() ? BytesToBytes : AnythingToBytes;
