@@ -231,11 +231,20 @@ struct Coordinator::Impl {
     return decision;
   }
 
-  // Writers must be closed before the sink table changes, by us or (found at a read) by others.
+  // Rows from before the change must be durable before the schema that they are written under can
+  // change: writers are closed for steps at the sink, and what a skip binds otherwise must not reach
+  // rows that are read again after a crash.
   static bool NeedsCut(const TableState& state, const OpenChange& open) {
     if (!open.plan.steps.empty() || open.late) return true;
-    return state.evolved && open.evolved &&
-           state.evolved->ToSinkTable() != open.evolved->ToSinkTable();
+    if (!state.evolved || !open.evolved) return false;
+    if (*state.evolved != *open.evolved) return true;
+    const auto before = state.merge.BySource(*state.evolved);
+    const auto after = open.merge ? open.merge->BySource(*open.evolved) : before;
+    for (const auto& [source, evolved] : before) {
+      const auto it = after.find(source);
+      if (it != after.end() && *it->second != *evolved) return true;
+    }
+    return false;
   }
 
   void Cut(const SinkTableKey& key) {
@@ -251,7 +260,6 @@ struct Coordinator::Impl {
     TableState& state = tables[key];
     OpenChange& open = *state.open;
     open.phase = Phase::kHeld;
-    open.was_held = true;
     if (open.held_since_ms == 0) open.held_since_ms = now_ms;
     for (const PartDecision& part : open.parts) {
       if (part.verdict.kind != VerdictKind::kHold) continue;
@@ -265,9 +273,9 @@ struct Coordinator::Impl {
   void HoldLate(const SinkTableKey& key) {
     TableState& state = tables[key];
     OpenChange late = *state.open;
+    late.answered = false;
     late.phase = Phase::kHeld;
     late.late = true;
-    late.was_held = true;
     late.held_since_ms = now_ms;
     auto held_only = std::make_shared<StatementChange>(*late.change);
     const auto is_held = [&](uint32_t number) {
@@ -286,6 +294,11 @@ struct Coordinator::Impl {
     late.begun.clear();
     late.ended.clear();
     state.late.push_back(std::move(late));
+    if (NeedsCut(state, *state.open)) {
+      // Its rows go on as after a skip, which binds the column otherwise: that is cut too.
+      state.open->plan.steps.clear();
+      return Cut(key);
+    }
     Finish(key, /*was_cut=*/false);
   }
 
@@ -385,7 +398,7 @@ struct Coordinator::Impl {
     TableState& state = tables[key];
     if (state.open) return;
     const auto ready = std::find_if(state.late.begin(), state.late.end(), [](const OpenChange& o) {
-      return o.approved || !o.forced.empty();
+      return o.answered;
     });
     if (ready != state.late.end()) {
       state.open = std::move(*ready);
@@ -471,6 +484,12 @@ struct Coordinator::Impl {
     OpenChange& open = *tables[key].open;
     Audit(RefusalRecord(key, open, part, error));
     open.phase = Phase::kFailed;
+    TableState& state = tables[key];
+    if (open.step > 0 && state.evolved && open.plan.steps[open.step - 1].after) {
+      // The steps before this one stay done.
+      state.evolved =
+          Reconcile(*state.evolved, *open.plan.steps[open.step - 1].after, open.plan.evolved);
+    }
     PartDecision failed = part;
     Stop(key, failed, "the sink refused: " + error.ToString());
   }
@@ -488,17 +507,24 @@ struct Coordinator::Impl {
       // Known with an outcome: it comes again by replay and meets what was decided.
       return Emit(Release{key, Share(state.evolved), point, true, BySource(state)});
     }
+    const bool same = state.open && state.open->source == source &&
+                      state.open->change->point == point;
     if (state.open && state.open->phase != Phase::kFailed) {
-      const bool same = state.open->source == source && state.open->change->point == point;
-      if (!same) queued[key].push_back(std::move(arrived));
+      if (!same) {
+        queued[key].push_back(std::move(arrived));
+      } else if (!state.open->arrived) {  // held by a former process
+        state.open->arrived = true;
+        if (state.open->answered) DecideOpen(key);
+      }
       return;
     }
     OpenChange open;
+    open.arrived = true;
     if (state.open) {  // it stopped the pipeline and is decided anew
       Supersede(key, *state.open);
-      const bool same = state.open->source == source && state.open->change->point == point;
       if (same) {
         open.forced = state.open->forced;
+        open.approved = state.open->approved;
         ReconcileLater(&open, *state.open);
       }
     }
@@ -663,7 +689,7 @@ struct Coordinator::Impl {
         if (const auto part = holds(*state.open)) return Found{key, &*state.open, false, *part};
       }
       for (OpenChange& late : state.late) {
-        if (late.approved || !late.forced.empty()) continue;
+        if (late.answered) continue;
         if (const auto part = holds(late)) return Found{key, &late, true, *part};
       }
     }
@@ -675,6 +701,10 @@ struct Coordinator::Impl {
     const auto found = FindDecision(given.decision);
     if (!found) return;
     OpenChange& open = *found->change;
+    // Whatever is said now, it is not the silence that ran out.
+    std::erase_if(open.forced, [](const auto& entry) {
+      return entry.second.by == ForcedVerdict::By::kTimeout;
+    });
     switch (given.choice) {
       case Choice::kApprove:
         open.approved = true;
@@ -683,21 +713,21 @@ struct Coordinator::Impl {
       case Choice::kReject: open.forced[found->part] = {ForcedVerdict::By::kReject, given.by}; break;
       case Choice::kSkip: open.forced[found->part] = {ForcedVerdict::By::kSkip, given.by}; break;
       case Choice::kRetry:
-        std::erase_if(open.forced, [](const auto& entry) {
-          return entry.second.by == ForcedVerdict::By::kTimeout;
-        });
+        open.answered = false;
         open.held_since_ms = now_ms;
         break;
     }
+    open.answered = open.answered || given.choice != Choice::kRetry;
     const SinkTableKey key = found->key;
     RecordState(key);
     if (found->late) {
       if (given.choice != Choice::kRetry) GoOn(key);
       return;
     }
-    if (open.phase == Phase::kHeld && given.choice != Choice::kRetry) return DecideOpen(key);
-    // A failed change whose rows are parked does not come again: it is decided anew at once.
-    if (open.phase == Phase::kFailed && open.was_held) DecideOpen(key);
+    // What a former process held or failed at comes again first: the rows before it do, too.
+    if (open.phase == Phase::kHeld && open.arrived && given.choice != Choice::kRetry) {
+      DecideOpen(key);
+    }
   }
 
   void Handle(TimePassed) {
@@ -706,6 +736,7 @@ struct Coordinator::Impl {
     for (const SinkTableKey& key : keys) {
       TryAgain(key);
       TimeOut(key);
+      GoOn(key);
     }
   }
 
@@ -724,19 +755,21 @@ struct Coordinator::Impl {
     const auto by = policy.approval_timeout_rejects ? ForcedVerdict::By::kReject
                                                     : ForcedVerdict::By::kTimeout;
     const auto expire = [&](OpenChange* open) {
-      if (open->approved || now_ms - open->held_since_ms < policy.approval_timeout_ms) return false;
+      if (open->answered || now_ms - open->held_since_ms < policy.approval_timeout_ms) return false;
       for (const PartDecision& part : open->parts) {
         if (part.verdict.kind == VerdictKind::kHold) open->forced[part.part] = {by, "timeout"};
       }
+      open->answered = true;
       return true;
     };
-    if (state.open && state.open->phase == Phase::kHeld && expire(&*state.open)) {
+    if (state.open && state.open->phase == Phase::kHeld && state.open->arrived &&
+        expire(&*state.open)) {
       DecideOpen(key);
       return;
     }
     bool expired = false;
     for (OpenChange& late : state.late) {
-      if (late.forced.empty() && expire(&late)) expired = true;
+      if (expire(&late)) expired = true;
     }
     if (expired) GoOn(key);
   }
@@ -748,30 +781,29 @@ struct Coordinator::Impl {
     const SinkTableKey& key = recovered.table;
     if (!state.open) return ReleaseAsBefore(key);
     OpenChange& open = *state.open;
-    switch (open.phase) {
-      case Phase::kReading: break;
-      case Phase::kHeld: return;  // waits on; its rows are parked
-      case Phase::kCutting:
-        if (recovered.cut_committed) return LookFirst(key);
-        break;
-      case Phase::kExecuting: return LookFirst(key);
-      case Phase::kFailed:
-        if (open.was_held) return DecideOpen(key);
-        return ReleaseAsBefore(key);
+    if (recovered.cut_committed &&
+        (open.phase == Phase::kCutting || open.phase == Phase::kExecuting)) {
+      return LookFirst(key);
     }
-    // Before transaction A: nothing was sent. The statement comes again by replay, unless its rows
-    // were parked.
+    // Before transaction A: nothing was sent, and the statement comes again, from the source or from
+    // where its rows were parked.
     if (open.late) {
       open.phase = Phase::kHeld;
       state.late.push_back(std::move(open));
       state.open.reset();
-      ReleaseAsBefore(key);
-      return GoOn(key);
+    } else if (open.phase == Phase::kCutting || open.phase == Phase::kReading) {
+      // A drop that it left behind to wait is not there yet either.
+      std::erase_if(state.late, [&](const OpenChange& late) {
+        return late.source == open.source && late.change->point == open.change->point;
+      });
+      if (open.answered) {
+        open.phase = Phase::kHeld;
+      } else {
+        Supersede(key, open);
+        state.open.reset();
+      }
+      RecordState(key);
     }
-    if (open.was_held) return DecideOpen(key);
-    Supersede(key, open);
-    state.open.reset();
-    RecordState(key);
     ReleaseAsBefore(key);
   }
 

@@ -137,8 +137,10 @@ void WriteOpen(const OpenChange& open, JsonWriter* json) {
     json->Key("by").String(kForced[static_cast<size_t>(forced.by)]);
     json->Key("message").String(forced.message).EndObject();
   }
-  json->EndArray().Key("approved").Bool(open.approved).Key("one_by_one").Bool(open.one_by_one);
-  json->Key("late").Bool(open.late).Key("was_held").Bool(open.was_held);
+  json->EndArray();
+  json->Key("approved").Bool(open.approved).Key("answered").Bool(open.answered);
+  json->Key("one_by_one").Bool(open.one_by_one);
+  json->Key("late").Bool(open.late);
   json->Key("held_since_ms").Int(open.held_since_ms).EndObject();
 }
 
@@ -188,9 +190,9 @@ OpenChange ReadOpen(const JsonObject& object) {
         ReadEnum<5, ForcedVerdict::By>(item, "by", kForced), item.String("message")};
   });
   open.approved = object.Bool("approved");
+  open.answered = object.Bool("answered");
   open.one_by_one = object.Bool("one_by_one");
   open.late = object.Bool("late");
-  open.was_held = object.Bool("was_held");
   open.held_since_ms = object.Int("held_since_ms");
   return open;
 }

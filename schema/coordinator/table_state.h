@@ -45,12 +45,13 @@ struct OpenChange {
   uint32_t step = 0;
   std::map<uint32_t, ForcedVerdict> forced;
   bool approved = false;
+  bool answered = false;  // a hold that somebody, or its timeout, decided
   bool one_by_one = false;
   bool late = false;      // a drop that was held while its rows went on
-  bool was_held = false;  // its rows may be parked: it does not come again by replay
   int64_t held_since_ms = 0;
 
   // Of this process only.
+  bool arrived = false;             // the caller stands at it: everything before it is with writers
   bool recovering = false;          // the next read answers where the sink stands
   std::optional<SinkTable> actual;  // what ReadTable said
   bool was_read = false;

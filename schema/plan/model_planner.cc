@@ -228,7 +228,7 @@ class PlanBuilder {
       if (working_.columns.size() == 1) {
         return Impossible(std::string(traits_.sink) + " cannot drop the last column of a table");
       }
-      Say("drop column " + Quoted(column->sink.name));
+      Say("drop column " + Quoted(column->sink.name), "drop\t" + column->sink.name);
       working_.columns.erase(working_.columns.begin() + (column - working_.columns.data()));
       DRIFTLESS_TRY(StepDone());
     }
@@ -247,6 +247,14 @@ class PlanBuilder {
       }
       open.emplace_back(item.column, item.to);
     }
+    for (const auto& [id, to] : open) {
+      const EvolvedColumn* holder = working_.FindName(to);
+      const bool leaves =
+          holder != nullptr && std::any_of(open.begin(), open.end(), [&](const auto& pair) {
+            return pair.first == holder->source;
+          });
+      if (holder != nullptr && !leaves) return Impossible("the name " + to + " is taken");
+    }
     return traits_.one_commit ? RenameAtOnce(open) : RenameInTurn(std::move(open));
   }
 
@@ -257,10 +265,13 @@ class PlanBuilder {
     }
     // Key names follow by identity, all at the same moment.
     std::vector<std::pair<std::string, std::string>> names;
+    std::string effect = "rename";
     for (const auto& [id, to] : open) {
       DRIFTLESS_ASSIGN_OR_RETURN(EvolvedColumn * column, Bound(id));
       names.emplace_back(std::exchange(column->sink.name, to), to);
+      effect += "\t" + names.back().first + "\t" + to;
     }
+    effects_ += effect + "\n";
     for (std::string& key : working_.primary_key) {
       const auto it = std::find_if(names.begin(), names.end(),
                                    [&](const auto& pair) { return pair.first == key; });
@@ -293,7 +304,8 @@ class PlanBuilder {
 
   Result<void> RenameOne(ColumnId id, const std::string& to) {
     DRIFTLESS_ASSIGN_OR_RETURN(EvolvedColumn * column, Bound(id));
-    Say("rename column " + Quoted(column->sink.name) + " to " + Quoted(to));
+    Say("rename column " + Quoted(column->sink.name) + " to " + Quoted(to),
+        "rename\t" + column->sink.name + "\t" + to);
     for (std::string& key : working_.primary_key) {
       if (key == column->sink.name) key = to;
     }
@@ -381,9 +393,12 @@ class PlanBuilder {
 
   // ---- steps ----
 
-  void Say(std::string action) {
+  // `effect`: what happens to rows, for whoever models a sink in memory (tests/sim): "drop\tc",
+  // "rename\ta\tb", all pairs of one line at the same moment.
+  void Say(std::string action, std::string effect = {}) {
     if (!action_.empty()) action_ += ", ";
     action_ += action;
+    if (!effect.empty()) effects_ += effect + "\n";
   }
 
   Result<void> StepDone() {
@@ -396,6 +411,7 @@ class PlanBuilder {
     if (action_.empty()) return;
     Step step;
     step.action = std::exchange(action_, "");
+    step.payload = std::exchange(effects_, "");
     step.before = std::exchange(before_, working_.ToSinkTable());
     step.after = before_;
     PushStep(std::move(step));
@@ -412,6 +428,7 @@ class PlanBuilder {
   EvolvedSchema working_;
   SinkTable before_;    // the table at the start of the step under way
   std::string action_;  // of that step; empty: nothing yet
+  std::string effects_;
 };
 
 class ModelPlanner : public SchemaPlanner {

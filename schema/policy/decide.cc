@@ -102,16 +102,19 @@ Ruling Decider::RuleFor(const RulingSubject& subject, uint32_t part) {
     case ForcedVerdict::By::kReject:
       if (!would_send) return ruling;
       ruling.wish = Wish::kSkip;
+      ruling.by_person = true;
       ruling.rule = "reject";
       ruling.reason = "rejected" + (message.empty() ? "" : " (" + message + ")");
       break;
     case ForcedVerdict::By::kSkip:
       ruling.wish = Wish::kSkip;
+      ruling.by_person = true;
       ruling.rule = "decide skip";
       ruling.reason = "skipped by decision" + (message.empty() ? "" : " (" + message + ")");
       break;
     case ForcedVerdict::By::kRefused:
       ruling.wish = Wish::kSkip;
+      ruling.by_person = true;  // the sink's word
       ruling.rule = "behavior TRY_EVOLVE";
       ruling.reason = "the sink refused: " + message;
       break;
@@ -124,6 +127,7 @@ Ruling Decider::RuleFor(const RulingSubject& subject, uint32_t part) {
     case ForcedVerdict::By::kWaiting:
       if (!would_send) return ruling;
       ruling.wish = Wish::kSkip;
+      ruling.by_person = true;  // somebody will
       ruling.reason = "waits for approval";
       break;
   }

@@ -119,9 +119,7 @@ Decider::Freed Decider::FreeColumn(const Ruling& ruling, ColumnId id, bool keep_
                    : "later rows write NULL to column " + sink.name;
   if (!sink.type.nullable()) {
     const bool has_default = sink.default_value.kind == DefaultValue::Kind::kLiteral;
-    const bool strict =
-        ruling.behavior == Behavior::kEvolve || ruling.behavior == Behavior::kException;
-    if (!has_default && strict) {
+    if (!has_default && ruling.IsStrict()) {
       freed.fails = true;
       freed.rows = "the sink's column " + sink.name +
                    " is NOT NULL without a default and would receive no value";

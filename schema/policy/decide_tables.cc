@@ -243,6 +243,7 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
     ruling = Impossible(asked, *in_.matrix, subject,
                         "table " + table + " is there already, but " + Join(misfits));
     if (in_.matrix->existing_table_must_match) ruling.wish = Wish::kFail;
+    if (asked.by_person) ruling = asked;  // who says skip has seen what does not fit
   }
   if (ruling.wish == Wish::kFail) return AddQuiet(part, "", ruling);
 
@@ -252,9 +253,7 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
   for (const EvolvedColumn& column : found.columns) {
     if (column.source != 0 || column.sink.type.nullable()) continue;
     const bool has_default = column.sink.default_value.kind == DefaultValue::Kind::kLiteral;
-    const bool strict =
-        ruling.behavior == Behavior::kEvolve || ruling.behavior == Behavior::kException;
-    if (!has_default && strict) {
+    if (!has_default && ruling.IsStrict()) {
       ruling.wish = Wish::kFail;
       ruling.reason = "table " + table + " has the NOT NULL column " + column.sink.name +
                       ", which the source does not have";

@@ -28,6 +28,12 @@ struct Ruling {
   std::string reason;  // for skip, never, ignore and fail; else the cell's note, which may be empty
   bool hold = false;   // a rule's verdict is `hold`
   bool never_fails = false;  // what the planner cannot do is a skip under every behaviour
+  bool by_person = false;    // somebody decided about this very part
+
+  // EVOLVE and EXCEPTION rather fail than invent a value; not against a person's decision.
+  bool IsStrict() const {
+    return !by_person && (behavior == Behavior::kEvolve || behavior == Behavior::kException);
+  }
 };
 
 // What an event concerns, for rules that name a column.
