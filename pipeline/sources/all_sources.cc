@@ -10,7 +10,7 @@ std::span<const SourceComponent> AllSources() {
   static const auto* const kSources = new std::vector<SourceComponent>{
       {.type = "file",
        .aliases = {"files"},
-       .summary = "Files of Debezium JSON records, one a line: plain, gzip or zstd, whole or followed",
+       .summary = "Files of Debezium JSON records, one a line: plain, gzip, zstd, or followed",
        .options = FileSourceOptionSpecs(),
        .make_source = MakeFileSource,
        .check = CheckFileSource},

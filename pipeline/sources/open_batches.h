@@ -26,7 +26,8 @@ class OpenBatch {
 // The open batches of one source stream. Seals them at the limits of the architecture's section 4:
 // full, more than kOpenMax open (oldest first), before a schema change, or when the source says so.
 // Inside a table batches go out in order; between tables any order is right, because a position is
-// only reported (Progress) when nothing is open. All functions return false when the pipeline stops.
+// only reported (Progress) when nothing is open. All functions return false when the pipeline
+// stops.
 class OpenBatches {
  public:
   static constexpr size_t kOpenMax = 64;

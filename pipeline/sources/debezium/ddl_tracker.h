@@ -22,9 +22,9 @@ namespace driftless::debezium {
 enum class OnUnparsedDdl : uint8_t { kPark, kFail, kIgnore };
 
 // A schema-change record of Debezium: its statement, and the whole tables that it says are there
-// afterwards. tableChanges has no list of what changed, no old name of a renamed table, and is empty
-// for indexes, for CREATE TABLE IF NOT EXISTS of a table that is there and for the middle steps of a
-// multi-table rename.
+// afterwards. tableChanges has no list of what changed, no old name of a renamed table, and is
+// empty for indexes, for CREATE TABLE IF NOT EXISTS of a table that is there and for the middle
+// steps of a multi-table rename.
 struct SchemaChangeRecord {
   struct TableChange {
     std::string type;  // CREATE, ALTER, DROP
@@ -58,8 +58,8 @@ class DdlTracker {
   // the incarnations.
   void Restore(const std::vector<SchemaVersion>& at, const std::vector<SchemaVersion>& all);
 
-  // Errors: kUnsupported or kParse for a statement that is not understood for certain and concerns a
-  // captured table; it names the statement and says what to do. Then nothing is applied.
+  // Errors: kUnsupported or kParse for a statement that is not understood for certain and concerns
+  // a captured table; it names the statement and says what to do. Then nothing is applied.
   Result<DdlOutcome> Apply(const Record& record, SchemaChangeRecord change);
 
   // The number for a table that is created without a statement.

@@ -78,13 +78,12 @@ bool DebeziumStream::IsCaptured(const TablePath& path) const {
   return !options_.tables || options_.tables->Matches(path);
 }
 
-Result<void> DebeziumStream::Restore(const CutPosition& from) {
-  const auto last = from.Last(stream_);
-  if (!last || context_.history == nullptr) return {};
-  DRIFTLESS_ASSIGN_OR_RETURN(const auto at, context_.history->At(*last));
+Result<void> DebeziumStream::Restore(const Point& last) {
+  if (context_.history == nullptr) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto at, context_.history->At(last));
   DRIFTLESS_ASSIGN_OR_RETURN(auto all, context_.history->All(std::nullopt));
   std::erase_if(all, [&](const SchemaVersion& version) {
-    return version.point.stream != stream_ || last->Precedes(version.point);
+    return version.point.stream != stream_ || last.Precedes(version.point);
   });
   ddl_.Restore(at, all);
   for (const SchemaVersion& version : at) {
@@ -383,7 +382,7 @@ Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, M
   *changed = !statement->parts.empty();
   if (!*changed) return true;
   TableSchemaPtr after = statement->after();
-  DRIFTLESS_TRY(Remember(table->path, &after, record, place, ""));
+  DRIFTLESS_TRY(Remember(statement->point, table->path, &after, record, place, ""));
   statement->parts.back().after = after;
   ddl_.Load(after);
   table->plan_is_current = false;
@@ -392,11 +391,11 @@ Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, M
   return SendStatement(statement, place);
 }
 
-Result<void> DebeziumStream::Remember(const TablePath& path, TableSchemaPtr* schema,
-                                      const Record& record, const Place& place,
-                                      std::string_view statement) {
+Result<void> DebeziumStream::Remember(const Point& point, const TablePath& path,
+                                      TableSchemaPtr* schema, const Record& record,
+                                      const Place& place, std::string_view statement) {
   if (context_.history == nullptr) return {};
-  DRIFTLESS_ASSIGN_OR_RETURN(const auto known, context_.history->Find(path, place.point));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto known, context_.history->Find(path, point));
   if (known) {
     // A replay: the identities of the first time count.
     if (known->schema != nullptr && *schema != nullptr && !(*known->schema == **schema)) {
@@ -408,7 +407,7 @@ Result<void> DebeziumStream::Remember(const TablePath& path, TableSchemaPtr* sch
   }
   SchemaVersion version;
   version.table = path;
-  version.point = place.point;
+  version.point = point;
   version.position = place.Text();
   version.time_ms = record.commit_time_ms;
   version.schema = *schema;
@@ -450,15 +449,20 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
     return true;
   }
   const auto text = std::make_shared<const std::string>(change->ddl);
-  // A name's last state is its version at this point: RENAME a TO t, b TO a, t TO b.
+  // A name's last state is its version behind this record: RENAME a TO t, b TO a, t TO b.
   std::map<TablePath, TableSchemaPtr> after;
-  for (const StatementChange& statement : outcome->changes) {
+  std::map<TablePath, Point> made_at;
+  for (StatementChange& statement : outcome->changes) {
+    statement.point = place.NextStatement();
     after[statement.table] = nullptr;
-    if (statement.after() != nullptr) after[statement.after()->path] = statement.after();
+    made_at[statement.table] = statement.point;
+    if (statement.after() == nullptr) continue;
+    after[statement.after()->path] = statement.after();
+    made_at[statement.after()->path] = statement.point;
   }
   for (auto& [path, schema] : after) {
     const TableSchemaPtr computed = schema;
-    DRIFTLESS_TRY(Remember(path, &schema, record, place, change->ddl));
+    DRIFTLESS_TRY(Remember(made_at[path], path, &schema, record, place, change->ddl));
     if (schema != computed && schema != nullptr) ddl_.Load(schema);
   }
   bool sent = false;
@@ -477,7 +481,6 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
     DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, Adopt(to, now));
     if (!go_on) return false;
     if (!IsCaptured(statement.table) && !IsCaptured(to)) continue;
-    statement.point = place.NextStatement();
     statement.commit_time_ms = record.commit_time_ms;
     statement.statement = text;
     sent = true;

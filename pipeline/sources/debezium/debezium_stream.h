@@ -49,16 +49,17 @@ class DebeziumStream {
                  SourceOutput* output);
   ~DebeziumStream();
 
-  // Takes up the schemas in force at `from`. Errors: those of the history.
-  Result<void> Restore(const CutPosition& from);
+  // Takes up the schemas in force behind `last`, the last record that need not be read again.
+  // Errors: those of the history.
+  Result<void> Restore(const Point& last);
 
   // The row number of every record's change in its point. Statements that a record holds, or that
   // are learnt from its row, come before it: they count from 0.
   static constexpr uint32_t kChangeRow = 1000;
 
-  // One record; its point's row is kChangeRow. `origin` and the point's offset name it for people: "orders.jsonl:17". kJsonPadding
-  // readable bytes must follow the line. False: the pipeline stops. Errors end the stream; the
-  // record that caused one has had no effect.
+  // One record; its point's row is kChangeRow. `origin` and the point's offset name it for people:
+  // "orders.jsonl:17". kJsonPadding readable bytes must follow the line. False: the pipeline stops.
+  // Errors end the stream; the record that caused one has had no effect.
   Result<bool> Line(std::string_view line, const Point& point, const std::string& origin);
   // Sends everything that waits. False: the pipeline stops.
   bool Flush() { return batches_.SealAll(); }
@@ -107,8 +108,8 @@ class DebeziumStream {
                             const Record& record, const Place& place, bool* changed);
   Result<bool> SendStatement(const StatementChangePtr& change, const Place& place);
   // Writes the versions that statements made to the history, which has the last word on identities.
-  Result<void> Remember(const TablePath& path, TableSchemaPtr* schema, const Record& record,
-                        const Place& place, std::string_view statement);
+  Result<void> Remember(const Point& point, const TablePath& path, TableSchemaPtr* schema,
+                        const Record& record, const Place& place, std::string_view statement);
   Result<bool> Adopt(const TablePath& path, TableSchemaPtr schema);
   bool DecodeRow(Table* table, const Record& record, ChangeBatchBuilder* builder,
                  const Place& place);

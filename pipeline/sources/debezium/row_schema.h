@@ -35,9 +35,9 @@ Result<EmbeddedSchema> ParseEmbedded(std::string_view value_schema);
 Result<RowShape> ShapeOfSchema(const EmbeddedSchema& schema, std::string_view key_schema);
 
 // Of a row without any schema: integers are BIGINT, numbers with a fraction DOUBLE, true and false
-// BOOLEAN, everything else STRING (lists and objects as JSON text). Columns that `known` has keep its
-// type where the value fits and are widened where not. `key` is the JSON text of the record's key,
-// or empty.
+// BOOLEAN, everything else STRING (lists and objects as JSON text). Columns that `known` has keep
+// its type where the value fits and are widened where not. `key` is the JSON text of the record's
+// key, or empty.
 Result<RowShape> ShapeOfRow(JsonCursor row, std::string_view key, const TableSchema* known);
 
 // The smallest type that holds what the column holds and this JSON value, for rows without schema:

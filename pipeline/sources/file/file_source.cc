@@ -18,8 +18,8 @@ namespace {
 constexpr int kLinesPerTimeCheck = 128;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The files of the patterns in reading order. A name without a file stands as it is, so that opening
-// it says what is wrong; a pattern without files gives none.
+// The files of the patterns in reading order. A name without a file stands as it is, so that
+// opening it says what is wrong; a pattern without files gives none.
 std::vector<std::string> ListFiles(const std::vector<std::string>& patterns) {
   std::vector<std::string> files;
   for (const std::string& pattern : patterns) {
@@ -53,15 +53,19 @@ uint64_t HashOf(std::string_view text) {
   return hash;
 }
 
-// What a position keeps to go on: where the next line begins, and what the text began with.
+// What a position keeps to go on: the last line, where the next one begins, and what the text began
+// with. The position itself may be further inside of the next lines: those are read again.
 struct Resume {
+  uint64_t epoch = 0;
+  uint64_t line = 0;
   uint64_t offset = 0;
   size_t head_bytes = 0;
   uint64_t head_hash = 0;
   std::string path;
 
   std::string ToText() const {
-    return std::to_string(offset) + " " + std::to_string(head_bytes) + " " +
+    return std::to_string(epoch) + " " + std::to_string(line) + " " + std::to_string(offset) + " " +
+            std::to_string(head_bytes) + " " +
            std::to_string(head_hash) + " " + path;
   }
   static Result<Resume> Parse(std::string_view text) {
@@ -74,7 +78,8 @@ struct Resume {
       at = stop + 1;
       return true;
     };
-    if (!number(&resume.offset) || !number(&resume.head_bytes) || !number(&resume.head_hash)) {
+    if (!number(&resume.epoch) || !number(&resume.line) || !number(&resume.offset) ||
+         !number(&resume.head_bytes) || !number(&resume.head_hash)) {
       return MakeError(ErrorKind::kCorrupt,
                        "the position of the file source is not readable: " + std::string(text));
     }
@@ -118,7 +123,6 @@ class FileSource::Reading {
   }
 
   Result<void> Run(const CutPosition& from) {
-    DRIFTLESS_TRY(stream_.Restore(from));
     DRIFTLESS_TRY(Begin(from));
     last_flush_us_ = context_.clock->MonotonicMicros();
     auto result = ReadFiles();
@@ -158,7 +162,7 @@ class FileSource::Reading {
       if (found == files.end()) {
         return MakeError(ErrorKind::kNotFound,
                          "the file that was being read is not there: " + resume.path +
-                             " (line " + std::to_string(last->offset) + ")")
+                             " (line " + std::to_string(resume.line) + ")")
             .Hint("Bring it back under one of the configured paths, or start with new state.");
       }
       // A renamed file stands behind the new ones by its name; those come after it all the same.
@@ -169,7 +173,10 @@ class FileSource::Reading {
     }
     pending_.assign(found, files.end());
     known_.assign(files.begin(), found);
-    point_ = *last;
+    point_.epoch = resume.epoch;
+    point_.offset = resume.line;
+    point_.row = debezium::DebeziumStream::kChangeRow;
+    DRIFTLESS_TRY(stream_.Restore(point_));
     resume_ = resume;
     --point_.epoch;  // OpenNext counts it up again
     return {};
@@ -264,6 +271,8 @@ class FileSource::Reading {
     if (!stream_.Flush()) return false;
     if (point_.offset == 0 || reader_ == nullptr) return true;  // nothing of this file was read yet
     Resume resume;
+    resume.epoch = point_.epoch;
+    resume.line = point_.offset;
     resume.offset = resume_offset_;
     // Of the text up to here only: what follows may still be replaced.
     const std::string_view head =

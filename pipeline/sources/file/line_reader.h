@@ -19,9 +19,9 @@ class LineReader {
   LineReader(std::unique_ptr<ByteStream> stream, size_t line_bytes_max);
 
   enum class Got : uint8_t { kLine, kPartial, kEnd };
-  // The next line without its end ("\n" or "\r\n"), valid until the next call. kPartial: the stream
-  // has ended for now inside of a line, which TakePartial gives. Errors: those of the stream, and
-  // kInvalidInput for a line longer than the limit.
+  // The next line without its end ("\n" or "\r\n"), valid until the next call. kPartial: the
+  // stream has nothing more at present and ends inside of a line, which TakePartial gives. Errors:
+  // those of the stream, and kInvalidInput for a line longer than the limit.
   Result<Got> Next(std::string_view* line);
   // The rest behind the last line end, as a line. Use it where nothing more will come.
   std::string_view TakePartial();

@@ -6,7 +6,16 @@ namespace driftless::debezium {
 namespace {
 
 // Slots of RecordReader::scratch_, for strings with escapes.
-enum Slot : int { kTopic, kConnector, kDatabase, kSchema, kTable, kTransactionId, kSnapshot, kGtid };
+enum Slot : int {
+  kTopic,
+  kConnector,
+  kDatabase,
+  kSchema,
+  kTable,
+  kTransactionId,
+  kSnapshot,
+  kGtid
+};
 
 bool StartsWith(std::string_view text, size_t at, std::string_view what) {
   return text.size() - at >= what.size() &&

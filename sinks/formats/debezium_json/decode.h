@@ -148,7 +148,8 @@ class RowDecoder {
   const RowFault& fault() const { return fault_; }
   int64_t clamped() const { return values_.clamped(); }
   int missing_fields() const { return missing_; }  // of the last image
-  bool reordered() const { return reordered_; }    // its fields stood in another order than the plan's
+  // Its fields stood in another order than the plan's.
+  bool reordered() const { return reordered_; }
 
  private:
   bool DecodeFields(const RowPlan& plan, JsonCursor cursor, Image image, bool only_key,

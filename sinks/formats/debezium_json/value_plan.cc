@@ -152,7 +152,7 @@ ValuePlan PlanType(const LogicalType& type, const Column& column, const ConnectF
     case TypeKind::kDecimal: PlanDecimal(type, column, source, wire, &plan); break;
     case TypeKind::kChar:
     case TypeKind::kVarChar:
-    case TypeKind::kVariant: 
+    case TypeKind::kVariant:
       PlanCharacter(source, column.source.enum_values, wire, format, &plan);
       break;
     case TypeKind::kBinary:

@@ -70,7 +70,8 @@ struct ValuePlan {
   int32_t length = 0;         // kBits: bytes of the column
   __int128 limit = 0;         // kDecimal: 10^precision
   std::vector<std::string> names;    // kRow: JSON keys of the children
-  // kText: members of an ENUM, where one has a comma: Debezium writes "b,c" of a statement as "b\,c".
+  // kText: members of an ENUM, where one has a comma: Debezium writes the "b,c" of a statement as
+  // "b\,c".
   std::vector<std::string> members;
   std::vector<ValuePlan> children;   // kList: element; kMap: key, value; kRow: fields
 };

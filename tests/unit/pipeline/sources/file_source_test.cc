@@ -27,8 +27,8 @@ using testing::ReplayedTables;
 // A change of table t, as a program other than Debezium might write it too.
 std::string Row(int id, const std::string& extra = "", const std::string& op = "c") {
   return R"({"before":null,"after":{"id":)" + std::to_string(id) + extra +
-         R"(},"source":{"connector":"postgresql","db":"d","schema":"s","table":"t","ts_ms":5},"op":")" +
-         op + R"("})" + "\n";
+         R"(},"source":{"connector":"postgresql","db":"d","schema":"s","table":"t","ts_ms":5})" +
+         R"(,"op":")" + op + R"("})" + "\n";
 }
 
 class FileSourceTest : public ::testing::Test {

@@ -171,7 +171,8 @@ TEST(ReplayTest, RestartsChangeNothing) {
       bool moved = false;
       part.on_progress = [&] { moved = true; };
       part.stop_when = [&](int64_t changes) { return moved && changes > limit; };
-      const auto result = RunSource(recording, &history, durable.position, &part, /*max_wait_ms=*/1);
+      const auto result =
+          RunSource(recording, &history, durable.position, &part, /*max_wait_ms=*/1);
       ASSERT_TRUE(result) << result.error().ToString();
       finished = !part.stopping();
       durable = part.durable;

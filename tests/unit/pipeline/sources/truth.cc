@@ -191,7 +191,8 @@ std::string Double(const std::string& type, const std::string& text) {
   const size_t comma = type.find(',');
   if (comma == std::string::npos) return Print("%.17g", number);
   // DOUBLE(M,D): the server prints D digits.
-  return Print(("%." + std::to_string(std::atoi(type.c_str() + comma + 1)) + "f").c_str(), number);
+  const std::string digits = type.substr(comma + 1, type.find(')') - comma - 1);
+  return Print(("%." + digits + "f").c_str(), number);
 }
 
 // {1,NULL,"a,b"} as JSON; each element in its own normal form.

@@ -203,13 +203,15 @@ TEST(DebeziumValueTest, DatesAndTimes) {
       // MySQL's TIME as text reaches beyond a day.
       {LogicalType::String(), "-3020399000000", "-838:59:59", "", "time"},
       {LogicalType::String(), "1500000", "00:00:01.500", "", "time(3)"},
-      {LogicalType::String(), "\"12:00:00Z\"", "12:00:00Z", Node("string", "io.debezium.time.ZonedTime")},
+      {LogicalType::String(), "\"12:00:00Z\"", "12:00:00Z",
+       Node("string", "io.debezium.time.ZonedTime")},
   });
 }
 
 TEST(DebeziumValueTest, InfiniteTimesBecomeTheEdge) {
   const std::string last = DecodeOne({LogicalType::TimestampLtz(6), "\"infinity\"", ""});
-  EXPECT_EQ(last, DecodeOne({LogicalType::TimestampLtz(6), "\"+294276-12-31T23:59:59.999999Z\"", ""}));
+  EXPECT_EQ(last, DecodeOne({LogicalType::TimestampLtz(6),
+                             "\"+294276-12-31T23:59:59.999999Z\"", ""}));
   EXPECT_EQ(last, DecodeOne({LogicalType::TimestampLtz(6), "9224318015999999", "",
                              Node("int64", "io.debezium.time.Timestamp")}));
   EXPECT_TRUE(last.starts_with("+294247-01-10")) << last;
@@ -261,16 +263,19 @@ TEST(DebeziumValueTest, BytesBitsAndGeometry) {
       {LogicalType::Binary(2), "\"BQ==\"", "0005", bits},
       {LogicalType::Binary(1), "\"BQ==\"", "05", "", "bit(3)"},
       {LogicalType::Binary(1), "\"BQE=\"", "!", "", "bit(3)"},
-      {LogicalType::String(), R"({"x":1.0,"y":-2.5,"wkb":"AQEAAAAAAAAAAADwPwAAAAAAAATA","srid":4326})",
+      {LogicalType::String(),
+       R"({"x":1.0,"y":-2.5,"wkb":"AQEAAAAAAAAAAADwPwAAAAAAAATA","srid":4326})",
        R"({"type":"Point","coordinates":[1,-2.5],"srid":4326})",
        Node("struct", "io.debezium.data.geometry.Point")},
       {LogicalType::String(),
-       R"({"wkb":"AQcAAAACAAAAAQEAAAAAAAAAAADwPwAAAAAAAPA/AQIAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPA/AAAAAAAA8D8=","srid":null})",
+       R"({"wkb":"AQcAAAACAAAAAQEAAAAAAAAAAADwPwAAAAAAAPA/AQIAAAACAAAAAAAAAAAAAAAAAAAAAAAA)"
+       R"(AAAAAAAAAPA/AAAAAAAA8D8=","srid":null})",
        R"({"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[1,1]},)"
        R"({"type":"LineString","coordinates":[[0,0],[1,1]]}],"srid":0})",
        "", "geometrycollection"},
       {LogicalType::Bytes(), R"({"wkb":"AQEAAAAAAAAAAADwPwAAAAAAAATA","srid":null})",
-       "0101000000000000000000f03f00000000000004c0", Node("struct", "io.debezium.data.geometry.Geometry")},
+       "0101000000000000000000f03f00000000000004c0",
+       Node("struct", "io.debezium.data.geometry.Geometry")},
       {LogicalType::String(), R"({"wkb":"AQEAAAA=","srid":null})", "!", "", "point"},
   });
 }
@@ -284,15 +289,18 @@ TEST(DebeziumValueTest, NestedValues) {
       {LogicalType::Array(LogicalType::Int()), "[1,", "!"},
       {LogicalType::Array(LogicalType::Int()), R"([1,"x"])", "!"},
       {LogicalType::Array(LogicalType::Decimal(10, 2)), R"(["AJY=",null])", R"(["1.50",null])",
-       R"({"type":"array","items":{"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2"}},"field":"c"})"},
+       R"({"type":"array","items":{"type":"bytes","name":)"
+       R"("org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2"}},"field":"c"})"},
       {LogicalType::Array(LogicalType::Float()), "[1.0,-2.5]", "[1,-2.5]",
-       R"({"type":"array","items":{"type":"float"},"name":"io.debezium.data.FloatVector","field":"c"})"},
+       R"({"type":"array","items":{"type":"float"},"name":"io.debezium.data.FloatVector",)"
+       R"("field":"c"})"},
       {LogicalType::Array(LogicalType::String()), R"(["__debezium_unavailable_value"])", "ABSENT"},
       {LogicalType::Array(LogicalType::String()), R"(["__debezium_unavailable_value","x"])",
        R"([null,"x"])"},
       {LogicalType::Map(LogicalType::String().NotNull(), LogicalType::String()),
        R"({"a":"1","b\"":null})", R"({"a":"1","b\"":null})"},
-      {LogicalType::Map(LogicalType::Int().NotNull(), LogicalType::String()), R"([[1,"x"],[2,null]])",
+      {LogicalType::Map(LogicalType::Int().NotNull(), LogicalType::String()),
+       R"([[1,"x"],[2,null]])",
        R"({"1":"x","2":null})"},
       {row, R"({"b":"x","a":1})", R"({"a":1,"b":"x"})"},
       {row, R"({"a":1})", R"({"a":1,"b":null})"},
@@ -315,8 +323,8 @@ TEST(DebeziumRowTest, AbandonedRowsLeaveNoTrace) {
   RowDecoder decoder(format);
   JsonIndex index;
   uint64_t line = 0;
-  for (std::string text : {R"({"id":1,"tags":[1,2],"s":"a"})", R"({"id":2,"tags":[7,8,"x"],"s":"b"})",
-                           R"({"id":3,"tags":[3],"s":"c"})", R"({"id":4,"s":"d","zz":1})",
+  for (std::string text : {R"({"id":1,"tags":[1,2],"s":"a"})",
+                           R"({"id":2,"tags":[7,8,"x"],"s":"b"})", R"({"id":3,"tags":[3],"s":"c"})", R"({"id":4,"s":"d","zz":1})",
                            R"({"id":5,"id":5})", R"({"s":"e","id":6})"}) {
     const size_t size = text.size();
     text.append(kJsonPadding, ' ');
