@@ -174,12 +174,13 @@ Result<std::string> ReadPipelineFile(const std::string& file) {
 }
 
 Result<PipelineDefinition> LoadPipeline(const std::string& file, const ComponentCatalog& catalog,
-                                        Problems* problems) {
+                                        Problems* problems, MissingReference missing) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, ReadPipelineFile(file));
   Problems own;
   Problems* const all = problems == nullptr ? &own : problems;
-  std::optional<PipelineDefinition> definition =
-      ParsePipeline(text, file, catalog, ReferenceResolver::OfProcess(), all);
+  ReferenceResolver resolver = ReferenceResolver::OfProcess();
+  resolver.missing_is_warning = missing == MissingReference::kWarning;
+  std::optional<PipelineDefinition> definition = ParsePipeline(text, file, catalog, resolver, all);
   if (!definition) return all->ToError(file);
   return *std::move(definition);
 }

@@ -99,10 +99,15 @@ std::optional<PipelineDefinition> ParsePipeline(std::string_view text, std::stri
                                                 const ReferenceResolver& resolver,
                                                 Problems* problems);
 
+// Whether a reference to a variable or file that is not there stops the reading. For commands that
+// connect to nothing it need not.
+enum class MissingReference : uint8_t { kError, kWarning };
+
 // The same for a file, with the process's environment; all errors become one. Errors: kNotFound,
 // kInvalidConfig. Warnings go to `problems` where it is given.
 Result<PipelineDefinition> LoadPipeline(const std::string& file, const ComponentCatalog& catalog,
-                                        Problems* problems = nullptr);
+                                        Problems* problems = nullptr,
+                                        MissingReference missing = MissingReference::kError);
 
 // The text of a file. Errors: kNotFound, kPermission.
 Result<std::string> ReadPipelineFile(const std::string& file);

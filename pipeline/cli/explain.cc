@@ -104,11 +104,12 @@ std::string RenderText(const ExplainFlags& flags, const std::vector<Explanation>
 }
 
 Result<int> RunExplain(const ExplainFlags& flags) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const PipelineDefinition definition,
-                             LoadPipeline(flags.pipeline, AllComponents()));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const PipelineDefinition definition,
+      LoadPipeline(flags.pipeline, AllComponents(), nullptr, MissingReference::kWarning));
   DRIFTLESS_ASSIGN_OR_RETURN(const auto explanations, ExplainAll(flags, definition));
-  const std::string text = flags.output == "json" ? RenderJson(flags, explanations)
-                                                  : RenderText(flags, explanations);
+  const std::string text =
+      flags.output == "json" ? RenderJson(flags, explanations) : RenderText(flags, explanations);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

@@ -105,8 +105,9 @@ Error Explained(Error error, const PlanFlags& flags) {
 }
 
 Result<int> RunPlan(const PlanFlags& flags) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const PipelineDefinition definition,
-                             LoadPipeline(flags.pipeline, AllComponents()));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const PipelineDefinition definition,
+      LoadPipeline(flags.pipeline, AllComponents(), nullptr, MissingReference::kWarning));
   DRIFTLESS_ASSIGN_OR_RETURN(const auto run, DryRun::Make(definition));
   mysql::ServerSettings settings;
   DRIFTLESS_ASSIGN_OR_RETURN(settings.dialect, DialectOf(flags, definition));
@@ -116,8 +117,8 @@ Result<int> RunPlan(const PlanFlags& flags) {
   }
   if (!flags.schema_file.empty()) {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string script, ReadText(flags.schema_file));
-    auto result = RunScript(script, flags.database, &catalog,
-                            [](auto&&...) -> Result<void> { return {}; });
+    auto result =
+        RunScript(script, flags.database, &catalog, [](auto&&...) -> Result<void> { return {}; });
     if (!result) return std::move(result).error().Context(flags.schema_file);
   }
   bool fails = false;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -51,6 +52,31 @@ TEST(Examples, ReadFilesThatAreThere) {
       EXPECT_TRUE(std::filesystem::exists(kTop / path)) << file << ": " << path;
     }
   }
+}
+
+// From the top of the repository, as the files say; into folders of their own.
+TEST(Examples, ThoseThatEndAreRun) {
+  const std::filesystem::path work =
+      std::filesystem::path(testing::TempDir()) / "driftless_examples";
+  std::filesystem::remove_all(work);
+  int runs = 0;
+  for (const std::filesystem::path& file : Examples()) {
+    const Result<PipelineDefinition> definition = LoadPipeline(file, AllComponents());
+    if (!definition || definition->sources[0].type != "file") continue;
+    if (definition->sources[0].options.Bool("follow") == true) continue;
+    const std::filesystem::path folder = work / file.stem();
+    std::filesystem::create_directories(folder);
+    const std::string command = "cd '" + kTop.string() + "' && WAREHOUSE='" +
+                                (folder / "warehouse").string() + "' timeout 240 '" +
+                                DRIFTLESS_BINARY_DIR + "/driftless' run '" + file.string() +
+                                "' --until-end --state '" + (folder / "state").string() + "' > '" +
+                                (folder / "log").string() + "' 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << file << ":\n"
+                                               << ReadPipelineFile(folder / "log").value_or("");
+    ++runs;
+  }
+  EXPECT_GE(runs, 4);
+  std::filesystem::remove_all(work);
 }
 
 TEST(Examples, StandInTheReadme) {
