@@ -6,19 +6,10 @@
 #include <optional>
 #include <variant>
 
+#include "schema/base/json_writer.h"
+
 namespace driftless::mysql {
 namespace {
-
-// Bytes of the UTF-8 sequence that begins here, 0 where it is not well-formed.
-size_t SequenceLength(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const size_t length = first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
-  if (length == 0 || first > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
 
 bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
@@ -220,31 +211,9 @@ void AppendMeta(const StatementChange& change, const ServerSettings& settings, s
 }  // namespace
 
 std::string JsonString(std::string_view text) {
-  std::string json = "\"";
-  while (!text.empty()) {
-    const size_t length = SequenceLength(text);
-    const char c = text[0];
-    if (length == 0) {
-      json += "\xEF\xBF\xBD";
-    } else if (length > 1) {
-      json += text.substr(0, length);
-    } else if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (c == '\n') {
-      json += "\\n";
-    } else if (c == '\r') {
-      json += "\\r";
-    } else if (c == '\t') {
-      json += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      json += c;
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  return json + "\"";
+  std::string json;
+  AppendJsonString(text, &json);
+  return json;
 }
 
 std::string EffectJson(const StatementEffect& effect, const ServerSettings& settings) {

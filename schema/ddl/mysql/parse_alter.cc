@@ -51,7 +51,8 @@ bool Parser::ParseAlterSpec(AlterTableStatement* alter) {
   if (Accept("ALTER")) return ParseAlterColumnOrKey(alter);
   if (Accept("RENAME")) return ParseRenameSpec(alter);
   if (Accept("CONVERT")) return ParseConvert(alter);
-  if (Accept("FORCE") || AcceptWords({"UPGRADE", "PARTITIONING"})) return true;
+  const bool old_words = settings_.IsMariaDb() || settings_.Version() < 80000;
+  if (Accept("FORCE") || (old_words && AcceptWords({"UPGRADE", "PARTITIONING"}))) return true;
   if (Accept("ALGORITHM")) return ParseExecution(alter, /*is_lock=*/false);
   if (Accept("LOCK")) return ParseExecution(alter, /*is_lock=*/true);
   if (AcceptWords({"ENABLE", "KEYS"}) || AcceptWords({"DISABLE", "KEYS"})) return true;

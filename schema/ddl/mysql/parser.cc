@@ -192,14 +192,17 @@ bool Parser::ParseIfNotExists(bool* out) {
 bool Parser::ParseCharsetName(Charset* out) {
   const size_t at = Peek().begin;
   std::string name;
+  if (!At("BINARY") && !AtName() && Peek().kind != TokenKind::kString) {
+    return Fail("a character set");
+  }
   if (!ParseWordOrString(&name, "a character set")) return false;
   *out = FindCharset(name, settings_);
   return !out->empty() || FailAt(at, "unknown character set \"" + name + "\"");
 }
 
 bool Parser::ParseCollationName(std::string* out) {
-  if (!ParseWordOrString(out, "a collation")) return false;
-  return true;
+  if (!At("BINARY") && !AtName() && Peek().kind != TokenKind::kString) return Fail("a collation");
+  return ParseWordOrString(out, "a collation");
 }
 
 bool Parser::AcceptCharsetWords() {
