@@ -76,7 +76,12 @@ void Runtime::Impl::OnArrived(ChangeArrived arrived) {
   change.arrived_at = arrived.change->point;
   const TablePath table = arrived.table.table;
   run->changes[table] = change;
+  const SinkTableKey key = arrived.table;
   Feed(std::move(arrived));
+  // A change that a former process held says nothing when it comes again.
+  if (ChangeUnderway* now = FindChange(key); now != nullptr && coordinator_->WaitsForPerson(key)) {
+    now->waits_for_person = true;
+  }
   const auto early = run->early_cuts.find(table);
   if (early == run->early_cuts.end() || early->second.point != change.arrived_at) return;
   Later([this, run, cut = std::move(early->second)] { StartSchemaCut(*run, cut); });

@@ -52,20 +52,25 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
   environment.clock = clock;
   Result<std::unique_ptr<Sink>> made = component->make_sink(sink.options, environment);
   if (!made) return std::move(made).error().Context("sink " + sink.name);
+  return BindSink(definition, sink, std::move(*made));
+}
+
+}  // namespace
+
+RuntimeSink BindSink(const PipelineDefinition& definition, const SinkDefinition& sink_definition,
+                     std::unique_ptr<Sink> sink) {
   RuntimeSink result;
-  result.name = sink.name;
-  result.type = sink.type;
-  result.sink = std::move(*made);
-  result.policy = MakeSinkPolicy(definition, sink);
-  result.route = [router = std::make_shared<Router>(Router::Make(definition, sink.name))](
+  result.name = sink_definition.name;
+  result.type = sink_definition.type;
+  result.sink = std::move(sink);
+  result.policy = MakeSinkPolicy(definition, sink_definition);
+  result.route = [router = std::make_shared<Router>(Router::Make(definition, result.name))](
                      const TablePath& table) -> Result<std::vector<TablePath>> {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::span<const TablePath> targets, router->Route(table));
     return std::vector<TablePath>(targets.begin(), targets.end());
   };
   return result;
 }
-
-}  // namespace
 
 Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) {
   const PipelineOptions& from = definition.options;

@@ -18,6 +18,10 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition);
 Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateStore* state,
                                    const Clock* clock, Metrics* metrics);
 
+// A sink with its policy and its routes as the definition says; `sink` is what writes.
+RuntimeSink BindSink(const PipelineDefinition& definition, const SinkDefinition& sink_definition,
+                     std::unique_ptr<Sink> sink);
+
 // Where the state of a pipeline lies unless --state says otherwise: `state.dir` of the file, else
 // ./driftless-state/NAME.
 std::string StateFolder(const PipelineDefinition& definition, const std::string& flag);

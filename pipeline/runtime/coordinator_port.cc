@@ -23,6 +23,9 @@ class RealCoordinator : public CoordinatorPort {
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const override {
     return coordinator_.Evolved(table);
   }
+  bool WaitsForPerson(const SinkTableKey& table) const override {
+    return coordinator_.WaitsForPerson(table);
+  }
 
  private:
   Coordinator coordinator_;

@@ -17,6 +17,7 @@ class CoordinatorPort {
   virtual std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms) = 0;
   virtual std::optional<SinkTableKey> Waiting(DecisionId decision) const = 0;
   virtual EvolvedSchemaPtr Evolved(const SinkTableKey& table) const = 0;
+  virtual bool WaitsForPerson(const SinkTableKey&) const { return false; }
 };
 
 // The real one.

@@ -13,16 +13,16 @@
 namespace driftless {
 
 // Lines "[SINK] TABLE EVENT VERDICT ["TEXT"]", in order; TEXT must stand in reason, rewrites, cell or
-// rows.
+// rows. Verdicts on default.change count only where some line names one.
 Result<std::string> CheckVerdicts(const std::vector<ScriptLine>& expected,
-                                  const std::vector<AuditRecord>& actual);
+                                  const std::vector<AuditRecord>& all);
 // Lines "[SINK] TABLE EVENT", in any order.
 Result<std::string> CheckHolds(const std::vector<ScriptLine>& expected,
                                const std::vector<AuditRecord>& actual);
 // Lines "[SINK] TABLE EVENT COLUMN|- ["TEXT"]", in any order.
 Result<std::string> CheckDivergences(const std::vector<ScriptLine>& expected,
                                      const std::vector<Divergence>& actual);
-// Lines "NAME TYPE [comment "TEXT"]" in order, then "primary key (A, B)" and "partitioned by (A)"
+// Lines "NAME TYPE [comment "TEXT"]" in order (TYPE * is any), then "primary key (A, B)" and "partitioned by (A)"
 // where the table has them; "no table" where there must be none.
 Result<std::string> CheckSchema(const std::vector<ScriptLine>& expected, const SinkTable* actual);
 // JSON objects, in any order. Columns that an object does not name are not looked at.

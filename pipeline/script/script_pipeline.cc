@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "pipeline/cli/catalog.h"
-#include "pipeline/route/router.h"
+#include "pipeline/runtime/assemble.h"
 #include "pipeline/script/script_source.h"
 #include "schema/base/check.h"
 #include "sinks/api/table_reader.h"
-#include "sinks/paimon/sink.h"
 
 namespace driftless {
 namespace {
-
-using Fault = MemoryStore::Fault;
 
 // What a pipeline of a script may be made of: every sink of the build, none of whose options is
 // required, because nobody connects to anything; and a source that is the script.
@@ -89,25 +86,6 @@ std::vector<AuditRecord> LastWords(const std::vector<AuditRecord>& records) {
   std::vector<AuditRecord> words;
   for (auto& [id, record] : last) words.push_back(std::move(record));
   return words;
-}
-
-RuntimeOptions OptionsOf(const PipelineOptions& pipeline, const TimeZone& zone) {
-  RuntimeOptions options;
-  options.checkpoint_interval_ms = 3'600'000;  // a run ends with one; none comes by time
-  if (pipeline.memory_budget_bytes > 0) options.memory_bytes_max = pipeline.memory_budget_bytes;
-  if (pipeline.parking_memory_bytes_max > 0) {
-    options.parking_memory_bytes_max = pipeline.parking_memory_bytes_max;
-  }
-  if (pipeline.parking_disk_bytes_max > 0) {
-    options.parking_disk_bytes_max = pipeline.parking_disk_bytes_max;
-  }
-  options.full_parking_fails = pipeline.parking_on_full == ParkingOnFull::kFail;
-  options.writer_threads = 1;
-  options.until_end = true;
-  options.local_time_zone = zone.name();
-  options.local_zone = zone;
-  options.on_absent = pipeline.on_absent;
-  return options;
 }
 
 }  // namespace
@@ -186,17 +164,8 @@ Result<RuntimeParts> ScriptPipeline::MakeParts(size_t end, std::function<void()>
   source.crash = std::move(crash);
   parts.sources.push_back(MakeScriptSource(std::move(source)));
   for (const SinkDefinition& definition : definition_->sinks) {
-    RuntimeSink sink;
-    sink.name = definition.name;
-    sink.type = definition.type;
-    DRIFTLESS_ASSIGN_OR_RETURN(sink.sink, MakeSink(definition));
-    sink.policy = MakeSinkPolicy(*definition_, definition);
-    auto router = std::make_shared<const Router>(Router::Make(*definition_, definition.name));
-    sink.route = [router](const TablePath& table) -> Result<std::vector<TablePath>> {
-      DRIFTLESS_ASSIGN_OR_RETURN(const auto targets, router->Route(table));
-      return std::vector<TablePath>(targets.begin(), targets.end());
-    };
-    parts.sinks.push_back(std::move(sink));
+    DRIFTLESS_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, MakeSink(definition));
+    parts.sinks.push_back(BindSink(*definition_, definition, std::move(sink)));
   }
   parts.clock = SystemClock();
   parts.make_coordinator = [name = parts.pipeline](std::vector<CoordinatorSink> sinks,
@@ -211,8 +180,10 @@ Result<RunOutcome> ScriptPipeline::RunOnce(size_t end, bool crash_at_end) {
     return MakeError(ErrorKind::kParse, "the script has no pipeline yet")
         .Hint("Begin it with a pipeline directive.");
   }
-  DRIFTLESS_ASSIGN_OR_RETURN(const TimeZone zone,
-                             TimeZone::Load(definition_->options.local_time_zone));
+  DRIFTLESS_ASSIGN_OR_RETURN(RuntimeOptions options, MakeRuntimeOptions(*definition_));
+  options.checkpoint_interval_ms = 3'600'000;  // a run ends with one; none comes by time
+  options.writer_threads = 1;
+  options.until_end = true;
   DRIFTLESS_ASSIGN_OR_RETURN(
       const std::unique_ptr<StateStore> state,
       StateStore::Open(StateFolder(), definition_->options.name, *SystemClock()));
@@ -227,7 +198,7 @@ Result<RunOutcome> ScriptPipeline::RunOnce(size_t end, bool crash_at_end) {
   parts.state = state.get();
   parts.metrics = &metrics;
   for (const auto& [name, store] : stores_) store->OnCrash(crash);
-  Runtime runtime(std::move(parts), OptionsOf(definition_->options, zone));
+  Runtime runtime(std::move(parts), std::move(options));
   running = &runtime;
   RunOutcome outcome = runtime.Run();
   for (const auto& [name, store] : stores_) store->OnCrash(nullptr);
@@ -349,8 +320,8 @@ Result<ScriptPipeline::TableName> ScriptPipeline::NameOf(const ScriptDirective& 
 }
 
 Result<std::unique_ptr<TableReader>> ScriptPipeline::MakeReader(const SinkDefinition& sink) const {
-  return MakePaimonTableReader(WithWarehouse(sink.options, folder_ + "/warehouse"),
-                               EnvironmentOf(sink));
+  return ComponentOf(sink.type).make_reader(WithWarehouse(sink.options, folder_ + "/warehouse"),
+                                            EnvironmentOf(sink));
 }
 
 Result<std::optional<SinkTable>> ScriptPipeline::Schema(const ScriptDirective& directive) {

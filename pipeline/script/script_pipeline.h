@@ -15,6 +15,8 @@
 
 namespace driftless {
 
+class TableReader;
+
 // The pipeline of one script: configuration, state folder, and the world outside (the sinks' tables),
 // which stays while runs come and go.
 class ScriptPipeline {

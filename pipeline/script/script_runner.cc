@@ -49,9 +49,7 @@ class ScriptRunner {
       case Kind::kDdl:
       case Kind::kRows: pending_ = true; return {};
       case Kind::kPipeline:
-        DRIFTLESS_TRY(Settle(index));
-        pending_ = true;  // the new configuration must at least start
-        return pipeline_.Configure(directive);
+        return Configure(directive, index);
       case Kind::kRestart:
         pending_ = true;
         return Settle(index);
@@ -67,6 +65,21 @@ class ScriptRunner {
       case Kind::kDivergences:
       case Kind::kHeld: return Expect(directive, index);
       case Kind::kFails: return ExpectFailure(directive, index);
+    }
+    return {};
+  }
+
+  // A configuration that is refused is a failure like any other: `fails` may expect it.
+  Result<void> Configure(const ScriptDirective& directive, size_t index) {
+    if (!failure_seen_) DRIFTLESS_TRY(Settle(index));
+    if (failure_ && !failure_seen_) return UnexpectedFailure();
+    failure_.reset();
+    failure_seen_ = false;
+    auto configured = pipeline_.Configure(directive);
+    if (configured) {
+      pending_ = true;  // it must at least start
+    } else {
+      failure_ = std::move(configured).error();
     }
     return {};
   }

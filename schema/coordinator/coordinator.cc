@@ -858,6 +858,13 @@ std::optional<SinkTableKey> Coordinator::Waiting(DecisionId decision) const {
   return found->key;
 }
 
+bool Coordinator::WaitsForPerson(const SinkTableKey& table) const {
+  const auto it = impl_->tables.find(table);
+  if (it == impl_->tables.end() || !it->second.open) return false;
+  const OpenChange::Phase phase = it->second.open->phase;
+  return phase == OpenChange::Phase::kHeld || phase == OpenChange::Phase::kFailed;
+}
+
 EvolvedSchemaPtr Coordinator::Evolved(const SinkTableKey& table) const {
   const auto it = impl_->tables.find(table);
   return it == impl_->tables.end() ? nullptr : Impl::Share(it->second.evolved);

@@ -162,6 +162,8 @@ class Coordinator {
 
   // The evolved schema as it stands, null for a table that is not known (yet).
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const;
+  // Whether the table's rows wait for a person: its change is held, or has stopped the pipeline.
+  bool WaitsForPerson(const SinkTableKey& table) const;
 
  private:
   struct Impl;
