@@ -22,7 +22,9 @@ class JsonLines : public spdlog::formatter {
     JsonWriter json(&line);
     json.BeginObject().Key("time").String(fmt::format(
         "{:%Y-%m-%dT%H:%M:%S}.{:03d}Z",
-        fmt::gmtime(std::chrono::time_point_cast<std::chrono::seconds>(message.time)), millis));
+        fmt::gmtime(  // NOLINT(banned): fmt's own is thread-safe
+            std::chrono::time_point_cast<std::chrono::seconds>(message.time)),
+        millis));
     const auto level = spdlog::level::to_string_view(message.level);
     json.Key("level").String(std::string_view(level.data(), level.size()));
     json.Key("message").String(std::string_view(message.payload.data(), message.payload.size()));

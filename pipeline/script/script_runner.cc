@@ -136,7 +136,7 @@ class ScriptRunner {
   Result<void> Refuse(const ScriptDirective& directive, size_t index) {
     MemoryStore::Fault fault;
     fault.message = directive.words[0];
-    if (directive.words.size() > 1) fault.times = std::atoi(directive.words[1].c_str());
+    if (directive.words.size() > 1) fault.times = static_cast<int>(std::strtol(directive.words[1].c_str(), nullptr, 10));
     if (fault.times < 1) {
       return MakeError(ErrorKind::kParse, "TIMES is a number from 1 on").At(directive.line, 1);
     }

@@ -76,7 +76,7 @@ class PaimonOracleTest : public ::testing::Test {
   }
   // Java before 19 prints more digits than a number needs: numbers with an exponent in one form.
   static std::string WithoutJavaDigits(const std::string& row) {
-    static const std::regex number(R"(-?[0-9]\.[0-9]+E-?[0-9]+)");
+    static const std::regex number(R"(-?[0-9]\.[0-9]+E-?[0-9]+)");  // NOLINT(banned)
     std::string out;
     auto at = row.cbegin();
     for (std::sregex_iterator it(row.begin(), row.end(), number), end; it != end; ++it) {

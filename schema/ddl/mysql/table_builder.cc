@@ -294,7 +294,7 @@ Result<void> TableBuilder::SetDefault(const ColumnDefault& value, std::string_vi
     const size_t comma = text.find(',');
     out.text = WithScale(out.text, comma == std::string::npos
                                        ? 0
-                                       : std::atoi(text.c_str() + comma + 1));
+                                       : static_cast<int>(std::strtol(text.c_str() + comma + 1, nullptr, 10)));
   }
   if (base == BaseType::kEnum && MemberFor(column->source.enum_values, out.text).empty() &&
       std::find(column->source.enum_values.begin(), column->source.enum_values.end(), out.text) ==

@@ -183,7 +183,7 @@ Result<std::string> Inflate(std::string_view packed) {
   if (inflateInit2(&stream, -15) != Z_OK) {
     return MakeError(ErrorKind::kResourceExhausted, "cannot start inflate");
   }
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // NOLINT(banned): zlib
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string out;
   int state = Z_OK;
