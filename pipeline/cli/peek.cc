@@ -18,7 +18,7 @@
 namespace driftless {
 namespace {
 
-constexpr size_t kCellWidthMax = 40;   // characters of a value in a table for people
+constexpr size_t kCellWidthMax = 40;    // characters of a value in a table for people
 constexpr size_t kTableRowsMax = 1000;  // rows that are kept to find the columns' widths
 
 struct PeekFlags {
@@ -72,10 +72,14 @@ std::string SchemaJson(const SinkTable& table) {
   json.BeginObject().Key("table").String(table.path.ToString()).Key("columns").BeginArray();
   for (const SinkColumn& column : table.columns) {
     json.BeginObject()
-        .Key("name").String(column.name)
-        .Key("type").String(column.type.ToStringIgnoringNullability())
-        .Key("nullable").Bool(column.type.nullable())
-        .Key("comment").String(column.comment)
+        .Key("name")
+        .String(column.name)
+        .Key("type")
+        .String(column.type.ToStringIgnoringNullability())
+        .Key("nullable")
+        .Bool(column.type.nullable())
+        .Key("comment")
+        .String(column.comment)
         .EndObject();
   }
   json.EndArray();
@@ -153,8 +157,7 @@ Result<void> PrintRowsAsTable(TableReader* reader, const TablePath& path, ReadRe
   rows.emplace_back();
   for (const SinkColumn& column : described.columns) rows[0].push_back(column.name);
   DRIFTLESS_TRY(reader->ReadRows(
-      path, request,
-      [&](const SinkTable& table, std::span<const ColumnView> columns, int64_t row) {
+      path, request, [&](const SinkTable& table, std::span<const ColumnView> columns, int64_t row) {
         std::vector<std::string> cells;
         for (size_t i = 0; i < table.columns.size(); ++i) {
           std::string text;
@@ -177,8 +180,7 @@ Result<void> PrintRowsAsJson(TableReader* reader, const TablePath& path,
   std::vector<RowField> fields;
   std::string text;
   DRIFTLESS_TRY(reader->ReadRows(
-      path, request,
-      [&](const SinkTable& table, std::span<const ColumnView> columns, int64_t row) {
+      path, request, [&](const SinkTable& table, std::span<const ColumnView> columns, int64_t row) {
         if (fields.empty()) {
           for (const SinkColumn& column : table.columns) {
             fields.push_back({column.name, column.type, ""});

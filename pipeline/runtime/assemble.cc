@@ -1,6 +1,7 @@
 #include "pipeline/runtime/assemble.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <utility>
 
@@ -50,6 +51,9 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
   environment.sink_name = sink.name;
   environment.local_time_zone = definition.options.local_time_zone;
   environment.clock = clock;
+  environment.warn = [name = sink.name](const Error& error) {
+    spdlog::warn("sink {}: {}", name, error.ToString());
+  };
   Result<std::unique_ptr<Sink>> made = component->make_sink(sink.options, environment);
   if (!made) return std::move(made).error().Context("sink " + sink.name);
   return BindSink(definition, sink, std::move(*made));

@@ -16,7 +16,8 @@ struct ReadRequest {
   int64_t limit = -1;               // rows; -1: all
 };
 
-// Takes one row: values stand in `columns` at `row`, in the order of the table's columns. False stops.
+// Takes one row: values stand in `columns` at `row`, in the order of the table's columns. False
+// stops.
 using RowVisitor =
     std::function<bool(const SinkTable& table, std::span<const ColumnView> columns, int64_t row)>;
 

@@ -7,8 +7,7 @@
 
 namespace driftless::lake {
 
-Compactor::Compactor(Compact compact)
-    : compact_(std::move(compact)), thread_([this] { Run(); }) {}
+Compactor::Compactor(Compact compact) : compact_(std::move(compact)), thread_([this] { Run(); }) {}
 
 Compactor::~Compactor() {
   {

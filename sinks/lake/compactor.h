@@ -12,12 +12,12 @@
 
 namespace driftless::lake {
 
-// Compacts tables one at a time on a thread of its own, at low priority, so that no cut waits for it.
-// Thread-safe.
+// Compacts tables one at a time on a thread of its own, at low priority, so that no cut waits for
+// it. Thread-safe.
 class Compactor {
  public:
-  // `compact` does one table and looks at `stop` between batches: when it is set, it returns soon and
-  // has changed nothing.
+  // `compact` does one table and looks at `stop` between batches: when it is set, it returns soon
+  // and has changed nothing.
   using Compact = std::function<void(const TablePath& table, const std::atomic<bool>& stop)>;
   explicit Compactor(Compact compact);
   ~Compactor();  // stops what runs

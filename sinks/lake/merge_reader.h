@@ -22,8 +22,8 @@ enum class Retractions : uint8_t {
   kKeep,
 };
 
-// Merges sources that are each sorted by key with unique keys: of every key the row with the highest
-// sequence number, in key order (merge on read, "deduplicate"). One thread.
+// Merges sources that are each sorted by key with unique keys: of every key the row with the
+// highest sequence number, in key order (merge on read, "deduplicate"). One thread.
 class MergeReader {
  public:
   MergeReader(KeyOrder order, std::vector<std::unique_ptr<RowSource>> sources,

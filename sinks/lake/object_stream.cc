@@ -1,6 +1,10 @@
 #include "sinks/lake/object_stream.h"
 
 #include <arrow/buffer.h>
+#include <arrow/io/interfaces.h>
+#include <arrow/result.h>
+
+#include <arrow/buffer.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,17 +16,63 @@ constexpr size_t kFlushBytes = 256 << 10;
 
 ::arrow::Status ToStatus(const Error& error) { return ::arrow::Status::IOError(error.ToString()); }
 
-}  // namespace
+class ObjectOutputStream : public ::arrow::io::OutputStream {
+ public:
+  ObjectOutputStream(ObjectWriter* target, StreamFailure* failure)
+      : target_(target), failure_(failure) {}
+  ::arrow::Status Close() override;
+  bool closed() const override { return closed_; }
+  ::arrow::Result<int64_t> Tell() const override {
+    return target_->size() + static_cast<int64_t>(buffer_.size());
+  }
+  ::arrow::Status Write(const void* data, int64_t bytes) override;
+  using OutputStream::Write;
+  ::arrow::Status Flush() override;
+
+ private:
+  ::arrow::Status Append(std::string_view piece);
+
+  ObjectWriter* target_;
+  StreamFailure* failure_;
+  std::string buffer_;  // many small writes of a Parquet footer and of page headers become one
+  bool closed_ = false;
+};
+
+class ObjectInputFile : public ::arrow::io::RandomAccessFile {
+ public:
+  ObjectInputFile(std::shared_ptr<ObjectStore> store, std::string path, int64_t size)
+      : store_(std::move(store)), path_(std::move(path)), size_(size) {}
+  ::arrow::Status Close() override;
+  bool closed() const override { return closed_; }
+  ::arrow::Result<int64_t> Tell() const override { return position_; }
+  ::arrow::Status Seek(int64_t position) override;
+  ::arrow::Result<int64_t> GetSize() override { return size_; }
+  ::arrow::Result<int64_t> ReadAt(int64_t position, int64_t bytes, void* out) override;
+  ::arrow::Result<std::shared_ptr<::arrow::Buffer>> ReadAt(int64_t position,
+                                                           int64_t bytes) override;
+  ::arrow::Result<int64_t> Read(int64_t bytes, void* out) override;
+  ::arrow::Result<std::shared_ptr<::arrow::Buffer>> Read(int64_t bytes) override;
+
+ private:
+  std::shared_ptr<ObjectStore> store_;
+  std::string path_;
+  int64_t size_;
+  int64_t position_ = 0;
+  bool closed_ = false;
+};
+
+::arrow::Status ObjectOutputStream::Append(std::string_view piece) {
+  auto result = target_->Append(piece);
+  if (result) return ::arrow::Status::OK();
+  failure_->error = result.error();
+  return ToStatus(result.error());
+}
 
 ::arrow::Status ObjectOutputStream::Flush() {
   if (buffer_.empty()) return ::arrow::Status::OK();
-  auto result = target_->Append(buffer_);
+  const ::arrow::Status appended = Append(buffer_);
   buffer_.clear();
-  if (!result) {
-    error_ = result.error();
-    return ToStatus(result.error());
-  }
-  return ::arrow::Status::OK();
+  return appended;
 }
 
 ::arrow::Status ObjectOutputStream::Close() {
@@ -42,12 +92,7 @@ constexpr size_t kFlushBytes = 256 << 10;
     buffer_ += piece;
     return ::arrow::Status::OK();
   }
-  auto result = target_->Append(piece);
-  if (!result) {
-    error_ = result.error();
-    return ToStatus(result.error());
-  }
-  return ::arrow::Status::OK();
+  return Append(piece);
 }
 
 ::arrow::Status ObjectInputFile::Close() {
@@ -90,6 +135,18 @@ constexpr size_t kFlushBytes = 256 << 10;
   ARROW_ASSIGN_OR_RAISE(const int64_t read, ReadAt(position_, bytes, out));
   position_ += read;
   return read;
+}
+
+}  // namespace
+
+std::shared_ptr<::arrow::io::OutputStream> MakeObjectOutputStream(ObjectWriter* target,
+                                                                  StreamFailure* failure) {
+  return std::make_shared<ObjectOutputStream>(target, failure);
+}
+
+std::shared_ptr<::arrow::io::RandomAccessFile> MakeObjectInputFile(
+    std::shared_ptr<ObjectStore> store, std::string path, int64_t size) {
+  return std::make_shared<ObjectInputFile>(std::move(store), std::move(path), size);
 }
 
 }  // namespace driftless::lake

@@ -1,5 +1,7 @@
 #include "sinks/lake/parquet_encoder.h"
 
+#include <arrow/io/interfaces.h>
+#include <arrow/result.h>
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
 #include <parquet/file_writer.h>
@@ -21,8 +23,8 @@ namespace {
 
 namespace pq = ::parquet;
 
-constexpr size_t kChunkRows = 4096;        // gathered at once: stays in the L2 cache
-constexpr size_t kSampleRows = 2048;       // looked at for the choice of encodings
+constexpr size_t kChunkRows = 4096;   // gathered at once: stays in the L2 cache
+constexpr size_t kSampleRows = 2048;  // looked at for the choice of encodings
 constexpr size_t kDictionaryMaxBytes = 512 << 10;
 constexpr int64_t kPageBytes = 1 << 20;
 
@@ -207,8 +209,8 @@ double EstimateDistinct(double distinct, double sample) {
 }
 
 struct ColumnSample {
-  double values = 0;          // non-null ones looked at
-  double distinct = INFINITY; // estimated, over the whole column
+  double values = 0;           // non-null ones looked at
+  double distinct = INFINITY;  // estimated, over the whole column
   double average_bytes = 0;
 };
 
@@ -231,8 +233,8 @@ ColumnSample Sample(const SchemaNode& shape, const EncodeInput& input, int colum
   if (hashes.empty()) return sample;
   sample.average_bytes = bytes / sample.values;
   std::sort(hashes.begin(), hashes.end());
-  const auto distinct = static_cast<double>(
-      std::unique(hashes.begin(), hashes.end()) - hashes.begin());
+  const auto distinct =
+      static_cast<double>(std::unique(hashes.begin(), hashes.end()) - hashes.begin());
   sample.distinct = step == 1 ? distinct : EstimateDistinct(distinct, sample.values);
   return sample;
 }
@@ -263,9 +265,8 @@ void CollectLeafPaths(const pq::schema::Node& node,
   for (int i = 0; i < group.field_count(); ++i) CollectLeafPaths(*group.field(i), paths);
 }
 
-void ChooseEncoding(const ParquetColumn& column, const BuiltColumn& built,
-                    const EncodeInput& first, bool plain_only,
-                    pq::WriterProperties::Builder* properties) {
+void ChooseEncoding(const ParquetColumn& column, const BuiltColumn& built, const EncodeInput& first,
+                    bool plain_only, pq::WriterProperties::Builder* properties) {
   const SchemaNode& shape = built.shape;
   if (shape.leaf < 0) return;  // leaves of nested types stay plain
   const auto path = built.node->path();
@@ -280,9 +281,9 @@ void ChooseEncoding(const ParquetColumn& column, const BuiltColumn& built,
   }
   const ColumnSample sample = Sample(shape, first, column.image_column);
   const auto rows = static_cast<double>(first.rows.size());
-  const double width =
-      shape.form == LeafForm::kBytes ? sample.average_bytes + 4
-                                     : (shape.fixed_length > 0 ? shape.fixed_length : 8);
+  const double width = shape.form == LeafForm::kBytes
+                           ? sample.average_bytes + 4
+                           : (shape.fixed_length > 0 ? shape.fixed_length : 8);
   if (sample.values > 0 && sample.distinct * 4 <= rows &&
       sample.distinct * width <= static_cast<double>(kDictionaryMaxBytes)) {
     properties->enable_dictionary(path);
@@ -307,7 +308,7 @@ class Encoder : public ParquetEncoder {
   Encoder(std::unique_ptr<ObjectWriter> target, std::vector<ParquetColumn> columns,
           std::vector<BuiltColumn> built)
       : target_(std::move(target)),
-        stream_(std::make_shared<ObjectOutputStream>(target_.get())),
+        stream_(MakeObjectOutputStream(target_.get(), &failure_)),
         columns_(std::move(columns)),
         built_(std::move(built)) {}
 
@@ -361,7 +362,7 @@ class Encoder : public ParquetEncoder {
 
  private:
   Error Failure(const std::exception& e) const {
-    if (stream_->error()) return *stream_->error();
+    if (failure_.error) return *failure_.error;
     return MakeError(ErrorKind::kInternal, std::string("writing Parquet failed: ") + e.what());
   }
 
@@ -648,7 +649,8 @@ class Encoder : public ParquetEncoder {
   }
 
   std::unique_ptr<ObjectWriter> target_;
-  std::shared_ptr<ObjectOutputStream> stream_;
+  StreamFailure failure_;
+  std::shared_ptr<::arrow::io::OutputStream> stream_;
   std::vector<ParquetColumn> columns_;
   std::vector<BuiltColumn> built_;
   std::unique_ptr<pq::ParquetFileWriter> file_;
@@ -685,7 +687,8 @@ Result<std::unique_ptr<ParquetEncoder>> ParquetEncoder::Open(std::unique_ptr<Obj
         ->max_row_group_length(INT64_MAX)
         ->disable_dictionary()
         ->created_by("driftless");
-    if (compression == ::arrow::Compression::ZSTD) properties.compression_level(settings.zstd_level);
+    if (compression == ::arrow::Compression::ZSTD)
+      properties.compression_level(settings.zstd_level);
     for (size_t i = 0; i < columns.size(); ++i) {
       ChooseEncoding(columns[i], built[i], first, settings.plain_only, &properties);
     }
@@ -694,7 +697,8 @@ Result<std::unique_ptr<ParquetEncoder>> ParquetEncoder::Open(std::unique_ptr<Obj
     encoder->Start(std::move(schema), properties.build());
     return std::unique_ptr<ParquetEncoder>(std::move(encoder));
   } catch (const std::exception& e) {
-    return MakeError(ErrorKind::kInternal, std::string("opening a Parquet file failed: ") + e.what());
+    return MakeError(ErrorKind::kInternal,
+                     std::string("opening a Parquet file failed: ") + e.what());
   }
 }
 

@@ -17,10 +17,10 @@ namespace driftless::lake {
 
 // How a lake stores what Parquet leaves open.
 struct ParquetDialect {
-  std::string root_name;             // of the message
-  bool nanos_as_int96 = false;       // else INT64 NANOS
-  bool millis_timestamps = false;    // precision up to 3 as INT64 MILLIS, else MICROS
-  bool time_as_millis = false;       // TIME as INT32 MILLIS, else INT64 MICROS
+  std::string root_name;           // of the message
+  bool nanos_as_int96 = false;     // else INT64 NANOS
+  bool millis_timestamps = false;  // precision up to 3 as INT64 MILLIS, else MICROS
+  bool time_as_millis = false;     // TIME as INT32 MILLIS, else INT64 MICROS
   bool time_adjusted_to_utc = false;
 };
 
@@ -30,10 +30,11 @@ struct ParquetColumn {
   std::string name;
   LogicalType type;  // nullability included
   int32_t field_id = -1;
-  // Ids of everything inside a nested type, depth first: list elements, map keys and values, members.
+  // Ids of everything inside a nested type, depth first: list elements, map keys and values,
+  // members.
   std::vector<int32_t> nested_ids;
   Source source = Source::kImage;
-  int image_column = -1;       // kImage: index into RowImage::columns; -1: always null
+  int image_column = -1;  // kImage: index into RowImage::columns; -1: always null
 };
 
 struct EncodeSettings {
@@ -65,9 +66,9 @@ struct ParquetSummary {
 };
 
 // Encodes rows by reference into one Parquet file, column by column: values are gathered in chunks
-// that stay in the cache, and nothing is built per row. Encodings are chosen per column from a sample
-// of the first rows: dictionaries only where values repeat (they cost 2.6 times the CPU elsewhere),
-// deltas for integers, decimals up to 18 digits, dates and timestamps.
+// that stay in the cache, and nothing is built per row. Encodings are chosen per column from a
+// sample of the first rows: dictionaries only where values repeat (they cost 2.6 times the CPU
+// elsewhere), deltas for integers, decimals up to 18 digits, dates and timestamps.
 class ParquetEncoder {
  public:
   // `first` is only sampled. The encoder is open only while a file is written.

@@ -1,6 +1,7 @@
 #include "sinks/lake/parquet_rows.h"
 
 #include <arrow/array.h>
+#include <arrow/io/interfaces.h>
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
@@ -202,7 +203,7 @@ class ParquetRows : public RowSource {
 
   Result<void> Open(const std::shared_ptr<ObjectStore>& store, int64_t size) {
     return Guard([&]() -> Result<void> {
-      auto file = std::make_shared<ObjectInputFile>(store, path_, size);
+      auto file = MakeObjectInputFile(store, path_, size);
       ::parquet::ReaderProperties properties;
       properties.enable_buffered_stream();
       ::parquet::ArrowReaderProperties arrow_properties(/*use_threads=*/false);

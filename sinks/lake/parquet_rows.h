@@ -13,9 +13,9 @@ namespace driftless::lake {
 // A run of rows of one data file in file order: the values as the `after` columns of a batch, and
 // beside each row what the lake says of it.
 struct FileRows {
-  ChangeBatchPtr values;             // after(): one column per requested column
-  std::vector<int64_t> sequences;    // empty where the file has none
-  std::vector<RowKind> kinds;        // empty: all inserts
+  ChangeBatchPtr values;           // after(): one column per requested column
+  std::vector<int64_t> sequences;  // empty where the file has none
+  std::vector<RowKind> kinds;      // empty: all inserts
 };
 using FileRowsPtr = std::shared_ptr<const FileRows>;
 
@@ -27,16 +27,17 @@ class RowSource {
 };
 
 struct ParquetRowsRequest {
-  // The columns to read, as the file's own schema names and types them; a column that the file lacks
-  // is null.
+  // The columns to read, as the file's own schema names and types them; a column that the file
+  // lacks is null.
   std::vector<RowField> columns;
   std::string sequence_column;  // empty: none
   std::string kind_column;      // empty: none
   int64_t batch_rows = 4096;
 };
 
-// Reads a Parquet file. Memory: one row group's pages of the columns at a time, one batch of values.
-// Errors: the store's; kCorrupt for what is no Parquet file or has other types than asked for.
+// Reads a Parquet file. Memory: one row group's pages of the columns at a time, one batch of
+// values. Errors: the store's; kCorrupt for what is no Parquet file or has other types than asked
+// for.
 Result<std::unique_ptr<RowSource>> OpenParquetRows(std::shared_ptr<ObjectStore> store,
                                                    const std::string& path,
                                                    ParquetRowsRequest request);

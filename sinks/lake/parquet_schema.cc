@@ -1,5 +1,6 @@
 #include "sinks/lake/parquet_schema.h"
 
+#include <parquet/schema.h>
 #include <parquet/types.h>
 
 namespace driftless::lake {
@@ -12,8 +13,7 @@ using pq::schema::PrimitiveNode;
 
 class ColumnMaker {
  public:
-  ColumnMaker(const ParquetDialect& dialect, const std::vector<int32_t>& nested_ids,
-              int* next_leaf)
+  ColumnMaker(const ParquetDialect& dialect, const std::vector<int32_t>& nested_ids, int* next_leaf)
       : dialect_(dialect), nested_ids_(nested_ids), next_leaf_(next_leaf) {}
 
   Result<NodePtr> Make(const std::string& name, const LogicalType& type, bool nullable,
@@ -49,11 +49,9 @@ class ColumnMaker {
     shape->repeat_level = static_cast<int16_t>(rep + 1);
     shape->children.resize(1);
     const int32_t id = NextNestedId();
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        NodePtr child,
-        Make("element", element, element.nullable(), id,
-             static_cast<int16_t>(shape->present_level + 1), shape->repeat_level,
-             &shape->children[0]));
+    DRIFTLESS_ASSIGN_OR_RETURN(NodePtr child, Make("element", element, element.nullable(), id,
+                                                   static_cast<int16_t>(shape->present_level + 1),
+                                                   shape->repeat_level, &shape->children[0]));
     NodePtr list = GroupNode::Make("list", pq::Repetition::REPEATED, {child});
     return GroupNode::Make(name, repetition, {list}, pq::LogicalType::List(), field_id);
   }
@@ -115,8 +113,7 @@ class ColumnMaker {
       case TypeKind::kBigInt: return leaf(LeafForm::kInt64, pq::Type::INT64, none);
       case TypeKind::kFloat: return leaf(LeafForm::kFloat, pq::Type::FLOAT, none);
       case TypeKind::kDouble: return leaf(LeafForm::kDouble, pq::Type::DOUBLE, none);
-      case TypeKind::kDate:
-        return leaf(LeafForm::kInt32, pq::Type::INT32, pq::LogicalType::Date());
+      case TypeKind::kDate: return leaf(LeafForm::kInt32, pq::Type::INT32, pq::LogicalType::Date());
       case TypeKind::kDecimal: {
         const auto logical = pq::LogicalType::Decimal(type.precision(), type.scale());
         if (type.precision() <= 9) return leaf(LeafForm::kDecimal32, pq::Type::INT32, logical);
@@ -126,11 +123,10 @@ class ColumnMaker {
       }
       case TypeKind::kTime: {
         if (dialect_.time_as_millis) {
-          return leaf(
-              type.IsNanos() ? LeafForm::kTimeMillisOfNanos : LeafForm::kTimeMillisOfMicros,
-              pq::Type::INT32,
-              pq::LogicalType::Time(dialect_.time_adjusted_to_utc,
-                                    pq::LogicalType::TimeUnit::MILLIS));
+          return leaf(type.IsNanos() ? LeafForm::kTimeMillisOfNanos : LeafForm::kTimeMillisOfMicros,
+                      pq::Type::INT32,
+                      pq::LogicalType::Time(dialect_.time_adjusted_to_utc,
+                                            pq::LogicalType::TimeUnit::MILLIS));
         }
         return leaf(type.IsNanos() ? LeafForm::kTimeMicrosOfNanos : LeafForm::kInt64,
                     pq::Type::INT64,
@@ -193,9 +189,9 @@ Result<BuiltColumn> BuildColumn(const ParquetColumn& column, const ParquetDialec
                                 int* next_leaf) {
   BuiltColumn built;
   ColumnMaker maker(dialect, column.nested_ids, next_leaf);
-  DRIFTLESS_ASSIGN_OR_RETURN(built.node, maker.Make(column.name, column.type,
-                                                    column.type.nullable(), column.field_id, 0, 0,
-                                                    &built.shape));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      built.node, maker.Make(column.name, column.type, column.type.nullable(), column.field_id, 0,
+                             0, &built.shape));
   return built;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
-#include <parquet/schema.h>
-
+#include <memory>
 #include <vector>
 
 #include "sinks/lake/parquet_encoder.h"
+
+namespace parquet::schema {
+class Node;
+}
 
 // Parquet's own types for our columns. Included by .cc files of this folder only.
 namespace driftless::lake {
@@ -14,8 +17,8 @@ enum class LeafForm : uint8_t {
   kBoolean,
   kInt8,
   kInt16,
-  kInt32,       // INT, DATE
-  kInt64,       // BIGINT, microseconds as they are, nanoseconds as they are
+  kInt32,  // INT, DATE
+  kInt64,  // BIGINT, microseconds as they are, nanoseconds as they are
   kFloat,
   kDouble,
   kDecimal32,
@@ -33,16 +36,16 @@ enum class LeafForm : uint8_t {
 struct SchemaNode {
   LogicalType type;
   bool nullable = true;
-  int16_t present_level = 0;   // definition level of a value that is there
-  int16_t repeat_level = 0;    // lists: repetition level of further elements
-  int leaf = -1;               // index among the file's leaves
+  int16_t present_level = 0;  // definition level of a value that is there
+  int16_t repeat_level = 0;   // lists: repetition level of further elements
+  int leaf = -1;              // index among the file's leaves
   LeafForm form = LeafForm::kBytes;
-  int32_t fixed_length = 0;    // kDecimalBytes
+  int32_t fixed_length = 0;  // kDecimalBytes
   std::vector<SchemaNode> children;
 };
 
 struct BuiltColumn {
-  ::parquet::schema::NodePtr node;
+  std::shared_ptr<::parquet::schema::Node> node;
   SchemaNode shape;
 };
 

@@ -76,14 +76,11 @@ Result<int> CompareField(const LogicalType& type, const BinaryRowView& a, const 
 
 }  // namespace
 
-BinaryRowBuilder::BinaryRowBuilder(int arity)
-    : arity_(arity), header_bytes_(HeaderBytes(arity)) {
+BinaryRowBuilder::BinaryRowBuilder(int arity) : arity_(arity), header_bytes_(HeaderBytes(arity)) {
   Reset();
 }
 
-void BinaryRowBuilder::Reset() {
-  row_.assign(header_bytes_ + static_cast<size_t>(arity_) * 8, 0);
-}
+void BinaryRowBuilder::Reset() { row_.assign(header_bytes_ + static_cast<size_t>(arity_) * 8, 0); }
 
 size_t BinaryRowBuilder::Reserve(size_t bytes) {
   const size_t offset = row_.size();
@@ -201,7 +198,8 @@ void BinaryRowBuilder::SetFromColumn(int field, const LogicalType& type, const C
 std::string BinaryRowBuilder::Serialized() const {
   std::string bytes(4, '\0');
   for (int i = 0; i < 4; ++i) {
-    bytes[static_cast<size_t>(i)] = static_cast<char>(static_cast<uint32_t>(arity_) >> (24 - 8 * i));
+    bytes[static_cast<size_t>(i)] =
+        static_cast<char>(static_cast<uint32_t>(arity_) >> (24 - 8 * i));
   }
   bytes.append(row_bytes());
   return bytes;

@@ -24,8 +24,8 @@ class BinaryRowBuilder {
   void Reset();
 
   void SetNull(int field);
-  // BOOLEAN, TINYINT, SMALLINT, INT, DATE, TIME (milliseconds), FLOAT, BIGINT, DOUBLE and DECIMAL of
-  // at most 18 digits: the value's low bytes; the bytes above `width` become zero.
+  // BOOLEAN, TINYINT, SMALLINT, INT, DATE, TIME (milliseconds), FLOAT, BIGINT, DOUBLE and DECIMAL
+  // of at most 18 digits: the value's low bytes; the bytes above `width` become zero.
   void SetFixed(int field, uint64_t value, int width) {
     if (width < 8) value &= (uint64_t{1} << (8 * width)) - 1;
     std::memcpy(row_.data() + SlotOffset(field), &value, 8);

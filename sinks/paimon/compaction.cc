@@ -13,7 +13,7 @@
 namespace driftless::paimon {
 namespace {
 
-constexpr size_t kGroupRowsMax = 1 << 16;       // merged rows that are kept before they are encoded
+constexpr size_t kGroupRowsMax = 1 << 16;  // merged rows that are kept before they are encoded
 constexpr int64_t kGroupBytesMax = 16 << 20;
 
 Result<int64_t> Number(const PaimonSchema& schema, std::string_view key, int64_t default_value) {
@@ -241,8 +241,7 @@ std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
   const auto grow = [&](size_t count) {
     int64_t bytes = 0;
     for (size_t i = 0; i < count; ++i) bytes += runs[i].bytes;
-    while (count < runs.size() &&
-           bytes * (100 + options.size_ratio) / 100 >= runs[count].bytes) {
+    while (count < runs.size() && bytes * (100 + options.size_ratio) / 100 >= runs[count].bytes) {
       bytes += runs[count].bytes;
       ++count;
     }

@@ -31,18 +31,18 @@ struct CompactionPick {
 };
 
 struct CompactionOptions {
-  int64_t trigger = 5;              // num-sorted-run.compaction-trigger
-  int32_t levels = 6;               // num-levels
-  int64_t size_amplification = 200; // compaction.max-size-amplification-percent
-  int64_t size_ratio = 1;           // compaction.size-ratio, percent
+  int64_t trigger = 5;               // num-sorted-run.compaction-trigger
+  int32_t levels = 6;                // num-levels
+  int64_t size_amplification = 200;  // compaction.max-size-amplification-percent
+  int64_t size_ratio = 1;            // compaction.size-ratio, percent
   bool write_only = false;
 
   static Result<CompactionOptions> Read(const PaimonSchema& schema);
 };
 
 // Paimon's universal compaction (`UniversalCompaction.pick`): everything when the newer runs are
-// larger than twice the oldest; else newer runs of like size; else as many as bring the number of runs
-// down to the trigger. nullopt: nothing need be done.
+// larger than twice the oldest; else newer runs of like size; else as many as bring the number of
+// runs down to the trigger. nullopt: nothing need be done.
 std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
                                              const CompactionOptions& options);
 
@@ -51,9 +51,9 @@ using CommitCompactionFn =
     std::function<Result<void>(const CommitIdentity&, const Committable&, int64_t base)>;
 
 // Compacts every bucket of a table that needs it, one COMPACT snapshot per bucket, newest schema.
-// Bounded memory: one batch per input file and one row group. Tables without primary key and write-only
-// ones are left alone. `stop` is looked at between batches: a stopped
-// compaction has changed nothing. Errors: the store's; a lost race is none.
+// Bounded memory: one batch per input file and one row group. Tables without primary key and
+// write-only ones are left alone. `stop` is looked at between batches: a stopped compaction has
+// changed nothing. Errors: the store's; a lost race is none.
 Result<void> CompactTable(const PaimonTable& table, const CommitIdentity& identity,
                           const CommitCompactionFn& commit, const TimeZone& zone,
                           const Clock* clock, const std::atomic<bool>& stop);

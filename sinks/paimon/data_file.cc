@@ -25,8 +25,8 @@ bool IsTrue(const PaimonSchema& schema, std::string_view key) {
   return value && *value;
 }
 
-// Ids of what lies inside a column, depth first: elements, map keys and values have ids derived from
-// the column's own, members of rows have ids in the schema.
+// Ids of what lies inside a column, depth first: elements, map keys and values have ids derived
+// from the column's own, members of rows have ids in the schema.
 void NestedIds(const LogicalType& type, int32_t field_id, int32_t depth,
                const std::vector<int32_t>& member_ids, size_t* next_member,
                std::vector<int32_t>* ids) {
@@ -109,8 +109,8 @@ std::vector<lake::ParquetColumn> DataFileColumns(const PaimonSchema& schema,
       for (const std::string& name : schema.TrimmedPrimaryKeys()) {
         const int at = schema.IndexOf(name);
         DRIFTLESS_CHECK(at >= 0);
-        lake::ParquetColumn key =
-            ValueColumn(schema.fields[static_cast<size_t>(at)], image_columns[static_cast<size_t>(at)]);
+        lake::ParquetColumn key = ValueColumn(schema.fields[static_cast<size_t>(at)],
+                                              image_columns[static_cast<size_t>(at)]);
         key.name = "_KEY_" + name;
         key.type = key.type.NotNull();
         key.field_id += kKeyFieldIdStart;
@@ -154,13 +154,11 @@ Result<DataFileFormat> DataFileFormat::Make(const PaimonSchema& schema,
     }
     if (at >= 0) {
       const LogicalType& known = table.columns[static_cast<size_t>(at)].sink.type;
-      if (known.physical() != field.type.physical() ||
-          (known.kind() != field.type.kind()) || known.IsNanos() != field.type.IsNanos() ||
-          known.scale() != field.type.scale()) {
-        return MakeError(ErrorKind::kConflict, "column " + field.name + " of Paimon table " +
-                                                   table.path.ToString() + " is " +
-                                                   field.type.ToString() + " now, not " +
-                                                   known.ToString())
+      if (known.physical() != field.type.physical() || (known.kind() != field.type.kind()) ||
+          known.IsNanos() != field.type.IsNanos() || known.scale() != field.type.scale()) {
+        return MakeError(ErrorKind::kConflict,
+                         "column " + field.name + " of Paimon table " + table.path.ToString() +
+                             " is " + field.type.ToString() + " now, not " + known.ToString())
             .Hint("somebody else changed the table");
       }
     }
@@ -197,9 +195,9 @@ DataFileRoller::DataFileRoller(const DataFileFormat* format, FilePlace place)
 DataFileRoller::~DataFileRoller() = default;
 
 Result<void> DataFileRoller::Write(const FileRows& rows) {
-  const auto group_rows = static_cast<size_t>(
-      std::clamp(kRowGroupBytes / std::max<int64_t>(rows.bytes_per_row, 1), kRowGroupRowsMin,
-                 kRowGroupRowsMax));
+  const auto group_rows =
+      static_cast<size_t>(std::clamp(kRowGroupBytes / std::max<int64_t>(rows.bytes_per_row, 1),
+                                     kRowGroupRowsMin, kRowGroupRowsMax));
   for (size_t at = 0; at < rows.rows.size();) {
     const size_t end = std::min(at + group_rows, rows.rows.size());
     DRIFTLESS_TRY(WriteGroup(rows, at, end));
@@ -225,8 +223,8 @@ Result<void> DataFileRoller::WriteGroup(const FileRows& rows, size_t begin, size
     meta.min_sequence_number = sequences[0];
     meta.max_sequence_number = sequences[0];
     if (has_key) meta.min_key = KeyRow(format_->layout, rows, begin);
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        auto target, place_.store->OpenWriter(place_.directory + "/" + meta.file_name));
+    DRIFTLESS_ASSIGN_OR_RETURN(auto target,
+                               place_.store->OpenWriter(place_.directory + "/" + meta.file_name));
     DRIFTLESS_ASSIGN_OR_RETURN(
         encoder_, lake::ParquetEncoder::Open(std::move(target), PaimonDialect(), format_->columns,
                                              format_->settings, input));

@@ -14,8 +14,9 @@
 namespace driftless::paimon {
 
 // The Parquet columns of a data file (Paimon table specification, "Data Files"): for tables with a
-// primary key first _KEY_ columns, _SEQUENCE_NUMBER and _VALUE_KIND, then every column of the schema.
-// `image_columns` says for each schema field where its values stand in a row image, -1 for null.
+// primary key first _KEY_ columns, _SEQUENCE_NUMBER and _VALUE_KIND, then every column of the
+// schema. `image_columns` says for each schema field where its values stand in a row image, -1 for
+// null.
 std::vector<lake::ParquetColumn> DataFileColumns(const PaimonSchema& schema,
                                                  const std::vector<int>& image_columns);
 
@@ -26,7 +27,7 @@ lake::ParquetDialect PaimonDialect();
 struct DataFileFormat {
   PaimonSchema schema;
   KeyLayout layout;
-  std::vector<int> image_columns;             // by schema field
+  std::vector<int> image_columns;  // by schema field
   std::vector<lake::ParquetColumn> columns;
   lake::EncodeSettings settings;
   int64_t target_file_bytes = 128 << 20;
@@ -47,7 +48,7 @@ struct FileRows {
 
 struct FilePlace {
   ObjectStore* store = nullptr;
-  std::string directory;   // of the bucket
+  std::string directory;  // of the bucket
   std::string prefix = "data";
   int32_t level = 0;
   FileSource source = FileSource::kAppend;
@@ -55,8 +56,8 @@ struct FilePlace {
   FileNames* names = nullptr;
 };
 
-// Writes rows into as many files as the target size asks for, row group by row group. With a primary
-// key the calls' rows must follow each other in key order.
+// Writes rows into as many files as the target size asks for, row group by row group. With a
+// primary key the calls' rows must follow each other in key order.
 class DataFileRoller {
  public:
   DataFileRoller(const DataFileFormat* format, FilePlace place);

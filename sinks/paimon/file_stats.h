@@ -23,8 +23,9 @@ Result<void> WidenKeyBounds(const KeyLayout& layout, const FileRows& rows, size_
                             std::vector<KeyBounds>* bounds);
 Result<SimpleStats> KeyStats(const KeyLayout& layout, const std::vector<KeyBounds>& bounds);
 
-// Statistics of the value columns from the footer's bounds, in Paimon's dense form: only columns whose
-// bounds can be trusted are listed; texts are cut to 16 characters, the upper bound rounded up.
+// Statistics of the value columns from the footer's bounds, in Paimon's dense form: only columns
+// whose bounds can be trusted are listed; texts are cut to 16 characters, the upper bound rounded
+// up.
 void FillValueStats(const PaimonSchema& schema, const lake::ParquetSummary& summary,
                     DataFileMeta* meta);
 

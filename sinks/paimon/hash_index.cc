@@ -73,8 +73,8 @@ HashIndex::HashIndex(const PaimonTable& table, std::vector<IndexManifestEntry> i
     : table_(table),
       target_rows_(NumberOption(schema, "dynamic-bucket.target-row-num", 2000000)),
       max_buckets_(static_cast<int32_t>(NumberOption(schema, "dynamic-bucket.max-buckets", -1))),
-      initial_buckets_(static_cast<int32_t>(
-          NumberOption(schema, "dynamic-bucket.initial-buckets", 1))),
+      initial_buckets_(
+          static_cast<int32_t>(NumberOption(schema, "dynamic-bucket.initial-buckets", 1))),
       budget_(budget) {
   if (max_buckets_ <= 0 || max_buckets_ > HashBuckets::kMaxBuckets) {
     max_buckets_ = HashBuckets::kMaxBuckets;

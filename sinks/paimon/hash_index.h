@@ -40,8 +40,8 @@ class HashBuckets {
   int64_t size_ = 0;
 };
 
-// The key to bucket assignment of a table with dynamic buckets (bucket = -1): a known hash keeps its
-// bucket, a new one goes to the first bucket that has room for more. Belongs to the table's one
+// The key to bucket assignment of a table with dynamic buckets (bucket = -1): a known hash keeps
+// its bucket, a new one goes to the first bucket that has room for more. Belongs to the table's one
 // writer. Partitions are loaded when first touched, and the least recently used ones that are saved
 // are dropped when the budget's share is used up.
 class HashIndex {
@@ -64,7 +64,7 @@ class HashIndex {
  private:
   struct Partition {
     HashBuckets buckets;
-    std::vector<int64_t> rows;     // by bucket
+    std::vector<int64_t> rows;  // by bucket
     std::set<uint16_t> unsaved;
     uint64_t last_use = 0;
   };

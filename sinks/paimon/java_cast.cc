@@ -113,7 +113,8 @@ void AppendSame(const LogicalType& type, const ColumnView& view, int64_t row, Co
     case PhysicalKind::kVariable: out->AppendBytes(view.Bytes(row)); return;
     case PhysicalKind::kStruct:
       for (size_t i = 0; i < type.children().size(); ++i) {
-        AppendSame(type.children()[i].type, view.children[i], row, &out->child(static_cast<int>(i)));
+        AppendSame(type.children()[i].type, view.children[i], row,
+                   &out->child(static_cast<int>(i)));
       }
       out->CloseStruct();
       return;
@@ -142,8 +143,8 @@ Result<JavaCast> JavaCast::Make(const TypeTree& from, const TypeTree& to, const 
   const LogicalType& a = from.type;
   const LogicalType& b = to.type;
   const auto refuse = [&]() -> Error {
-    return MakeError(ErrorKind::kUnsupported, "old values of type " + a.ToString() +
-                                                  " cannot be read as " + b.ToString());
+    return MakeError(ErrorKind::kUnsupported,
+                     "old values of type " + a.ToString() + " cannot be read as " + b.ToString());
   };
   if (a.kind() == b.kind() && a.IsNested()) {
     cast.identity_ = from.children.size() == to.children.size();
@@ -170,15 +171,15 @@ Result<JavaCast> JavaCast::Make(const TypeTree& from, const TypeTree& to, const 
   }
   if (a.IsNested() || b.IsNested()) return refuse();
   cast.identity_ = a.EqualsIgnoringNullability(b) ||
-                   (a.kind() == b.kind() && (a.kind() == TypeKind::kVarChar ||
-                                             a.kind() == TypeKind::kVarBinary) &&
+                   (a.kind() == b.kind() &&
+                    (a.kind() == TypeKind::kVarChar || a.kind() == TypeKind::kVarBinary) &&
                     a.length() <= b.length()) ||
                    (a.kind() == b.kind() && a.kind() == TypeKind::kDecimal &&
                     a.scale() == b.scale() && a.precision() <= b.precision());
   const bool supported =
       cast.identity_ || b.IsCharacter() || a.IsCharacter() || (a.IsBytes() && b.IsBytes()) ||
-      (IsNumeric(a) && (IsNumeric(b) || b.kind() == TypeKind::kBoolean ||
-                        (b.IsTimestamp() && a.IsInteger()))) ||
+      (IsNumeric(a) &&
+       (IsNumeric(b) || b.kind() == TypeKind::kBoolean || (b.IsTimestamp() && a.IsInteger()))) ||
       (a.kind() == TypeKind::kBoolean && IsNumeric(b)) ||
       (a.kind() == TypeKind::kDate && b.IsTimestamp()) ||
       (a.kind() == TypeKind::kTime && (b.IsTimestamp() || b.kind() == TypeKind::kTime)) ||
@@ -204,8 +205,8 @@ Result<void> JavaCast::Append(const ColumnView& view, int64_t row, ColumnBuilder
       if (source_children_[i] < 0) {
         target.AppendNull();
       } else {
-        DRIFTLESS_TRY(children_[i].Append(
-            view.children[static_cast<size_t>(source_children_[i])], row, &target));
+        DRIFTLESS_TRY(children_[i].Append(view.children[static_cast<size_t>(source_children_[i])],
+                                          row, &target));
       }
     }
     out->CloseStruct();
@@ -376,11 +377,11 @@ Result<void> JavaCast::AppendMoment(const ColumnView& view, int64_t row, ColumnB
   }
   switch (b.kind()) {
     case TypeKind::kDate:
-      // Paimon 1.4 divides the milliseconds of a TIMESTAMP towards zero, so that moments before 1970
-      // fall on the day after. Rows must look alike through every reader.
-      out->AppendInt(static_cast<int64_t>(
-          from_utc ? FloorDivide128(nanos, kNanosPerDay)
-                   : FloorDivide128(nanos, 1000000) / (kSecondsPerDay * 1000)));
+      // Paimon 1.4 divides the milliseconds of a TIMESTAMP towards zero, so that moments before
+      // 1970 fall on the day after. Rows must look alike through every reader.
+      out->AppendInt(static_cast<int64_t>(from_utc ? FloorDivide128(nanos, kNanosPerDay)
+                                                   : FloorDivide128(nanos, 1000000) /
+                                                         (kSecondsPerDay * 1000)));
       return {};
     case TypeKind::kTime: {
       const __int128 of_day = nanos - FloorDivide128(nanos, kNanosPerDay) * kNanosPerDay;
@@ -451,9 +452,10 @@ Result<void> JavaCast::FromText(std::string_view text, ColumnBuilder* out) const
       if (parsed.ec != std::errc() || parsed.ptr != whole.data() + whole.size()) {
         return BadText(text, b);
       }
-      const int bits = b.kind() == TypeKind::kTinyInt
-                           ? 8
-                           : (b.kind() == TypeKind::kSmallInt ? 16 : (b.kind() == TypeKind::kInt ? 32 : 64));
+      const int bits =
+          b.kind() == TypeKind::kTinyInt
+              ? 8
+              : (b.kind() == TypeKind::kSmallInt ? 16 : (b.kind() == TypeKind::kInt ? 32 : 64));
       if (bits < 64 && (value < -(int64_t{1} << (bits - 1)) || value >= int64_t{1} << (bits - 1))) {
         return BadText(text, b);
       }
@@ -463,8 +465,7 @@ Result<void> JavaCast::FromText(std::string_view text, ColumnBuilder* out) const
     case TypeKind::kFloat:
     case TypeKind::kDouble: {
       double value = 0;
-      const auto parsed =
-          std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
+      const auto parsed = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value);
       if (parsed.ec != std::errc() || parsed.ptr != trimmed.data() + trimmed.size()) {
         return BadText(text, b);
       }

@@ -72,8 +72,7 @@ Result<KeyLayout> KeyLayout::Make(const EvolvedSchema& table, const Options& opt
     return std::move(checked).error().Context("Paimon table " + table.path.ToString());
   }
   layout.partition_names = table.partition_keys;
-  DRIFTLESS_TRY(
-      Resolve(table, table.partition_keys, &layout.partitions, &layout.partition_types));
+  DRIFTLESS_TRY(Resolve(table, table.partition_keys, &layout.partitions, &layout.partition_types));
   const auto is_partition = [&](const std::string& name) {
     return std::find(table.partition_keys.begin(), table.partition_keys.end(), name) !=
            table.partition_keys.end();
@@ -116,10 +115,9 @@ Result<KeyLayout> KeyLayout::Make(const EvolvedSchema& table, const Options& opt
 
   const std::string function = Get(options, "bucket-function.type", "default");
   if (function == "mod") {
-    const bool one_integer =
-        layout.bucket_key_types.size() == 1 &&
-        (layout.bucket_key_types[0].kind() == TypeKind::kInt ||
-         layout.bucket_key_types[0].kind() == TypeKind::kBigInt);
+    const bool one_integer = layout.bucket_key_types.size() == 1 &&
+                             (layout.bucket_key_types[0].kind() == TypeKind::kInt ||
+                              layout.bucket_key_types[0].kind() == TypeKind::kBigInt);
     if (!one_integer) {
       return Refuse(table, "bucket-function.type is mod, which needs one INT or BIGINT bucket key");
     }

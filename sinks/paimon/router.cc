@@ -40,8 +40,7 @@ const std::string& Router::Partition(std::span<const ColumnView> views, int64_t 
   }
   const std::string_view bytes = partition_row_.row_bytes();
   // The arity stands in front of the row bytes.
-  if (partition_.size() == bytes.size() + 4 &&
-      std::string_view(partition_).substr(4) == bytes) {
+  if (partition_.size() == bytes.size() + 4 && std::string_view(partition_).substr(4) == bytes) {
     return partition_;
   }
   partition_ = partition_row_.Serialized();

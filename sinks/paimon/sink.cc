@@ -27,7 +27,7 @@ constexpr int64_t kRunsToLookAt = 4;
 
 // What the sink keeps of one table between calls. Everything in it can be read again.
 struct TableEntry {
-  std::mutex mutex;  // held while files are read for it
+  std::mutex mutex;                                           // held while files are read for it
   std::optional<std::map<std::string, std::string>> options;  // of the newest schema
   std::shared_ptr<TableState> state;                          // null: not loaded yet
   // Files of level 0 by bucket that were committed since the table was last looked at.
@@ -110,8 +110,7 @@ class PaimonSink : public Sink {
     SinkTraits traits;
     traits.transactional = true;
     const auto producer = table_properties_.find("changelog-producer");
-    traits.wants_before_images =
-        producer != table_properties_.end() && producer->second == "input";
+    traits.wants_before_images = producer != table_properties_.end() && producer->second == "input";
     traits.io_threads = 8;
     return traits;
   }
@@ -205,8 +204,8 @@ class PaimonSink : public Sink {
     }
     WriterSetup setup{files, {}, nullptr, nullptr, index, WriterCount(table), 0};
     DRIFTLESS_ASSIGN_OR_RETURN(setup.format, DataFileFormat::Make(*schema, table));
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        setup.buffer_bytes_max, ParseByteSize(schema->Option("write-buffer-size", "256mb")));
+    DRIFTLESS_ASSIGN_OR_RETURN(setup.buffer_bytes_max,
+                               ParseByteSize(schema->Option("write-buffer-size", "256mb")));
     DRIFTLESS_ASSIGN_OR_RETURN(setup.state, StateOf(table.path, files));
     if (setup.format.layout.mode == BucketMode::kDynamic) {
       DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, files.LatestSnapshot());
@@ -217,6 +216,7 @@ class PaimonSink : public Sink {
       setup.index = std::make_unique<HashIndex>(files, std::move(indexes), *schema, context.budget);
     }
     setup.zone = zone_;
+    setup.warn = warn_;
     return MakePaimonWriter(std::move(setup), context);
   }
 
@@ -351,11 +351,11 @@ class PaimonSink : public Sink {
   std::string pipeline_;
   std::string sink_;
   std::vector<uint32_t> all_rows_;  // of Assign
-  mutable std::mutex mutex_;  // of the map, not of what its entries hold
+  mutable std::mutex mutex_;        // of the map, not of what its entries hold
   mutable std::map<TablePath, std::unique_ptr<TableEntry>> entries_;
   TimeZone zone_;
   std::function<void(const Error&)> warn_;
-  std::shared_mutex commit_mutex_;  // compactions commit alone
+  std::shared_mutex commit_mutex_;              // compactions commit alone
   std::unique_ptr<lake::Compactor> compactor_;  // last: its thread uses all the others
 };
 
@@ -387,7 +387,8 @@ Result<std::unique_ptr<Sink>> MakePaimonSink(const OptionValues& values,
 
 Result<std::unique_ptr<TableReader>> MakePaimonTableReader(const OptionValues& values,
                                                            const SinkEnvironment& environment) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const paimon::PaimonOptions options, paimon::ReadPaimonOptions(values));
+  DRIFTLESS_ASSIGN_OR_RETURN(const paimon::PaimonOptions options,
+                             paimon::ReadPaimonOptions(values));
   DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store, paimon::OpenWarehouse(options));
   return paimon::MakePaimonReader(std::move(store), environment.local_time_zone);
 }

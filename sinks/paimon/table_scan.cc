@@ -105,8 +105,8 @@ Result<std::unique_ptr<lake::RowSource>> FileOpener::Open(const ManifestEntry& e
   DRIFTLESS_ASSIGN_OR_RETURN(const PaimonSchema* file_schema, SchemaOf(entry.file.schema_id));
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string partition_path,
                              PartitionPath(*file_schema, entry.partition));
-  const std::string path =
-      BucketDirectory(table_.directory(), partition_path, entry.bucket) + "/" + entry.file.file_name;
+  const std::string path = BucketDirectory(table_.directory(), partition_path, entry.bucket) + "/" +
+                           entry.file.file_name;
   if (!entry.file.file_name.ends_with(".parquet")) {
     return MakeError(ErrorKind::kUnsupported, "data file " + path + " is not Parquet")
         .Hint("Driftless reads Parquet data files; use Flink or Spark for this table");

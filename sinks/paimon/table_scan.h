@@ -37,9 +37,9 @@ class FileOpener {
 // The rows of a table at one snapshot.
 class TableScan {
  public:
-  // Without a snapshot id: the newest snapshot under the newest schema; with one: that snapshot under
-  // the schema that was current then. Errors: kNotFound; kUnsupported for tables whose rows must be
-  // merged in a way that Driftless does not do.
+  // Without a snapshot id: the newest snapshot under the newest schema; with one: that snapshot
+  // under the schema that was current then. Errors: kNotFound; kUnsupported for tables whose rows
+  // must be merged in a way that Driftless does not do.
   static Result<TableScan> Open(const PaimonTable& table, std::optional<int64_t> snapshot_id,
                                 const TimeZone& zone);
 

@@ -13,8 +13,8 @@
 namespace driftless::paimon {
 
 // What the writers of one table know of its files: which sequence number comes next in every bucket
-// and how many buckets a partition was written with. Loaded once from the live files, kept up to date
-// by the writers, so that a writer that is opened again reads nothing. Thread-safe.
+// and how many buckets a partition was written with. Loaded once from the live files, kept up to
+// date by the writers, so that a writer that is opened again reads nothing. Thread-safe.
 class TableState {
  public:
   // Reads the newest snapshot. Errors: the store's; kCorrupt.

@@ -31,9 +31,9 @@ struct Group {
   std::string partition;
   int32_t bucket = 0;
   int64_t next_sequence = 0;
-  std::vector<RowRef> refs;         // in order of arrival
-  bool removes = false;             // without a primary key: some of them take rows out
-  std::vector<SortEntry> entries;   // with a primary key: one a reference
+  std::vector<RowRef> refs;        // in order of arrival
+  bool removes = false;            // without a primary key: some of them take rows out
+  std::vector<SortEntry> entries;  // with a primary key: one a reference
 };
 
 struct GroupKey {
@@ -59,6 +59,7 @@ class PaimonWriter : public TableWriter {
         clock_(context.clock),
         budget_(context.budget),
         reporter_(context.reporter),
+        warn_(std::move(setup.warn)),
         order_(format_.layout.keys, format_.layout.key_types),
         router_(format_.layout, setup.writers),
         names_(FileOwner(context.identity.pipeline, context.identity.sink, context.identity.table),
@@ -82,8 +83,8 @@ class PaimonWriter : public TableWriter {
                     static_cast<int64_t>(rows.size()) / batch->size();
     batches_.push_back(projected);
 
-    auto added = format_.layout.has_key ? AddChanges(*projected, image)
-                                        : AddAppends(*projected, image);
+    auto added =
+        format_.layout.has_key ? AddChanges(*projected, image) : AddAppends(*projected, image);
     if (!added) {
       return std::move(added).error().Context("writing to Paimon table " + table_.directory());
     }
@@ -153,11 +154,12 @@ class PaimonWriter : public TableWriter {
       if (format_.layout.mode == BucketMode::kFixed) {
         const auto total = state_->TotalBuckets(partition);
         if (total && *total != format_.layout.buckets) {
-          return MakeError(ErrorKind::kUnsupported,
-                           "the partition was written with " + std::to_string(*total) +
-                               " buckets, the table's option says " +
-                               std::to_string(format_.layout.buckets))
-              .Hint("rewrite the partition with the new number of buckets first (INSERT OVERWRITE)");
+          return MakeError(ErrorKind::kUnsupported, "the partition was written with " +
+                                                        std::to_string(*total) +
+                                                        " buckets, the table's option says " +
+                                                        std::to_string(format_.layout.buckets))
+              .Hint(
+                  "rewrite the partition with the new number of buckets first (INSERT OVERWRITE)");
         }
       }
       group.partition = partition;
@@ -260,12 +262,14 @@ class PaimonWriter : public TableWriter {
       if (batch.before()[i].IsAbsent(row)) missing = "column " + std::to_string(i + 1);
     }
     if (missing.empty()) return {};
-    return MakeError(ErrorKind::kInvalidInput,
-                     "an update or delete in a table without primary key has no whole before image: " +
-                         missing + " was not sent")
+    return MakeError(
+               ErrorKind::kInvalidInput,
+               "an update or delete in a table without primary key has no whole before image: " +
+                   missing + " was not sent")
         .Position(batch.source().point(row).ToString())
-        .Hint("have the source send it (binlog_row_image = FULL, REPLICA IDENTITY FULL), give the "
-              "table a primary key, or set table.properties.ignore-delete to drop such removals");
+        .Hint(
+            "have the source send it (binlog_row_image = FULL, REPLICA IDENTITY FULL), give the "
+            "table a primary key, or set table.properties.ignore-delete to drop such removals");
   }
 
   Result<void> Append(std::span<const ColumnView> views, uint32_t image, uint32_t row,
@@ -290,7 +294,8 @@ class PaimonWriter : public TableWriter {
   Result<void> WriteFiles(const Group& group, const std::string& prefix,
                           std::span<const RowRef> rows, std::span<const int64_t> sequences,
                           std::vector<ManifestEntry>* out) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string partition_path, PartitionPath(format_.schema, group.partition));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string partition_path,
+                               PartitionPath(format_.schema, group.partition));
     FilePlace place;
     place.store = table_.store();
     place.directory = GroupDirectory(group, partition_path);
@@ -378,7 +383,14 @@ class PaimonWriter : public TableWriter {
       DRIFTLESS_ASSIGN_OR_RETURN(
           const int64_t missing,
           remover_.Remove(std::move(removals), &names_, &pending_.new_files));
-      missing_removals_ += missing;
+      if (missing > 0 && warn_) {
+        warn_(MakeError(ErrorKind::kInvalidInput,
+                        std::to_string(missing) +
+                            " updated or deleted rows are not in Paimon table " +
+                            table_.directory() + ", which has no primary key")
+                  .Hint("their old values were nowhere; the table may have been filled from"
+                        " elsewhere, or from a later point than the source's log"));
+      }
       group->removes = false;
       if (group->refs.empty()) return {};
     }
@@ -433,6 +445,7 @@ class PaimonWriter : public TableWriter {
   const Clock* clock_;
   MemoryBudget* budget_;
   RowReporter* reporter_;
+  std::function<void(const Error&)> warn_;
   lake::KeyOrder order_;
   Router router_;
   FileNames names_;
@@ -448,7 +461,6 @@ class PaimonWriter : public TableWriter {
   std::vector<RowRef> sorted_;
   std::vector<int64_t> sequences_;
   RowRemover remover_;  // tables without primary key
-  int64_t missing_removals_ = 0;  // rows to take out that were nowhere
   Committable pending_;
 };
 

@@ -69,7 +69,8 @@ std::vector<ChangeBatchPtr> MakeBatches(int64_t rows, Keys keys) {
     if (random() % 4 == 0) {
       builder.after(8).AppendNull();
     } else {
-      builder.after(8).AppendBytes("please ring twice, parcel " + std::to_string(random() % 1000000));
+      builder.after(8).AppendBytes("please ring twice, parcel " +
+                                   std::to_string(random() % 1000000));
     }
     builder.after(9).AppendInt(19000 + static_cast<int64_t>(random() % 365));
     builder.EndRow();
@@ -116,8 +117,13 @@ void Write(benchmark::State& state, Keys keys, int buckets) {
   int64_t bytes = 0;
   for (auto _ : state) {
     auto store = std::make_shared<CountingStore>();
-    WriterSetup setup{PaimonTable(store, "shop.db/orders"), {}, std::make_shared<TableState>(),
-                      nullptr, 0, 1, 256 << 20};
+    WriterSetup setup{PaimonTable(store, "shop.db/orders"),
+                      {},
+                      std::make_shared<TableState>(),
+                      nullptr,
+                      0,
+                      1,
+                      256 << 20};
     auto format = DataFileFormat::Make(table.schema, table.evolved);
     if (!format) std::abort();
     setup.format = *format;

@@ -22,8 +22,8 @@
 
 namespace driftless::testing {
 
-// One Paimon table, written through the sink's own writer and committer, beside a model of what must
-// be in it. Column ids of the source are field ids + 1.
+// One Paimon table, written through the sink's own writer and committer, beside a model of what
+// must be in it. Column ids of the source are field ids + 1.
 class PaimonRig {
  public:
   PaimonRig(std::shared_ptr<ObjectStore> store, paimon::PaimonSchema schema, uint64_t seed)
@@ -69,7 +69,7 @@ class PaimonRig {
     for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
     const auto written = writers_[0]->Write(batch, *projections_.back(), rows);
     ASSERT_TRUE(written.has_value()) << written.error().ToString();
-    Model(*batch);
+    Model(batch);
   }
 
   void Roll() {
@@ -182,7 +182,8 @@ class PaimonRig {
     return fields;
   }
 
-  static std::vector<std::string> Render(const ModelRows& rows, const paimon::PaimonSchema& schema) {
+  static std::vector<std::string> Render(const ModelRows& rows,
+                                         const paimon::PaimonSchema& schema) {
     std::vector<std::string> lines;
     for (const auto& [key, row] : rows) {
       std::string line = "{";
@@ -223,7 +224,7 @@ class PaimonRig {
       ASSERT_TRUE(state.has_value()) << state.error().ToString();
       state_ = *state;
     }
-    paimon::WriterSetup setup{table(), format, state_, nullptr, 0, 1, 256 << 20};
+    paimon::WriterSetup setup{table(), format, state_, nullptr, 0, 1, 256 << 20, {}};
     if (format.layout.mode == paimon::BucketMode::kDynamic) {
       std::vector<paimon::IndexManifestEntry> indexes;
       const auto snapshot = table().LatestSnapshot();
@@ -237,6 +238,27 @@ class PaimonRig {
     auto writer = paimon::MakePaimonWriter(std::move(setup), context);
     ASSERT_TRUE(writer.has_value()) << writer.error().ToString();
     writers_.push_back(std::move(*writer));
+  }
+
+  // A source table without key: updates and deletes name rows by all of their values.
+  void AddKeylessChange(const TableSchema& source, ChangeBatchBuilder* builder) {
+    const bool any = !living_.empty();
+    const uint64_t what = any ? random_.Below(10) : 0;
+    const Op op = what < 6 ? Op::kInsert : (what < 8 ? Op::kUpdate : Op::kDelete);
+    builder->BeginRow(op, Point{0, 0, ++line_, 0, 0}, 0);
+    if (op != Op::kInsert) {
+      const size_t at = random_.Below(living_.size());
+      const auto [batch, row] = living_[at];
+      for (size_t i = 0; i < source.columns.size(); ++i) {
+        paimon::AppendSame(source.columns[i].type, batch->after()[i], row,
+                           &builder->before(static_cast<int>(i)));
+      }
+      living_.erase(living_.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    for (size_t i = 0; i < source.columns.size() && op != Op::kDelete; ++i) {
+      AppendValue(source.columns[i].type, &builder->after(static_cast<int>(i)));
+    }
+    builder->EndRow();
   }
 
   bool IsKey(size_t column) const {
@@ -283,7 +305,8 @@ class PaimonRig {
   void AddRandomChange(const TableSchema& source, int64_t keys, ChangeBatchBuilder* builder) {
     const auto key = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(keys)));
     const auto old_key = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(keys)));
-    const uint64_t what = schema_.HasPrimaryKey() ? random_.Below(10) : 0;
+    if (!schema_.HasPrimaryKey()) return AddKeylessChange(source, builder);
+    const uint64_t what = random_.Below(10);
     const Op op = what < 4 ? Op::kInsert : (what < 8 ? Op::kUpdate : Op::kDelete);
     builder->BeginRow(op, Point{0, 0, ++line_, 0, 0}, 0);
     for (size_t i = 0; i < source.columns.size(); ++i) {
@@ -318,19 +341,36 @@ class PaimonRig {
     return key;
   }
 
-  void Model(const ChangeBatch& batch) {
-    for (int64_t row = 0; row < batch.size(); ++row) {
-      const Op op = batch.ops()[static_cast<size_t>(row)];
-      if (op != Op::kInsert && batch.HasBefore(row)) model_.erase(KeyText(batch.before(), row));
-      if (op == Op::kDelete) continue;
-      ModelRow values;
-      for (size_t i = 0; i < schema_.fields.size(); ++i) {
-        lake::AppendValueJson(schema_.fields[i].type, batch.after()[i], row,
-                              &values[schema_.fields[i].id]);
+  ModelRow ValuesOf(std::span<const ColumnView> columns, int64_t row) const {
+    ModelRow values;
+    for (size_t i = 0; i < schema_.fields.size(); ++i) {
+      lake::AppendValueJson(schema_.fields[i].type, columns[i], row, &values[schema_.fields[i].id]);
+    }
+    return values;
+  }
+  void EraseOne(const ModelRow& values) {
+    for (auto it = model_.begin(); it != model_.end(); ++it) {
+      if (it->second != values) continue;
+      model_.erase(it);
+      return;
+    }
+  }
+
+  void Model(const ChangeBatchPtr& batch) {
+    for (int64_t row = 0; row < batch->size(); ++row) {
+      const Op op = batch->ops()[static_cast<size_t>(row)];
+      if (op != Op::kInsert && batch->HasBefore(row)) {
+        if (schema_.HasPrimaryKey()) {
+          model_.erase(KeyText(batch->before(), row));
+        } else {
+          EraseOne(ValuesOf(batch->before(), row));
+        }
       }
-      const std::string key = schema_.HasPrimaryKey() ? KeyText(batch.after(), row)
-                                                      : std::to_string(appended_++);
-      model_[key] = std::move(values);
+      if (op == Op::kDelete) continue;
+      if (!schema_.HasPrimaryKey()) living_.emplace_back(batch, row);
+      const std::string key =
+          schema_.HasPrimaryKey() ? KeyText(batch->after(), row) : std::to_string(appended_++);
+      model_[key] = ValuesOf(batch->after(), row);
     }
   }
 
@@ -347,6 +387,7 @@ class PaimonRig {
   uint32_t attempt_ = 1;
   uint64_t line_ = 0;
   uint64_t appended_ = 0;
+  std::vector<std::pair<ChangeBatchPtr, int64_t>> living_;  // rows of a table without key
 };
 
 // A schema with every type as a value column; the key columns come first.
@@ -369,14 +410,29 @@ inline paimon::PaimonSchema EveryType(const std::vector<LogicalType>& keys) {
     schema.primary_keys.push_back("k" + std::to_string(i));
   }
   const std::vector<LogicalType> types = {
-      LogicalType::Boolean(),        LogicalType::TinyInt(),        LogicalType::SmallInt(),
-      LogicalType::Int(),            LogicalType::BigInt(),         LogicalType::Float(),
-      LogicalType::Double(),         LogicalType::Decimal(9, 2),    LogicalType::Decimal(18, 4),
-      LogicalType::Decimal(38, 10),  LogicalType::VarChar(20),      LogicalType::String(),
-      LogicalType::Bytes(),          LogicalType::Date(),           LogicalType::Time(3),
-      LogicalType::Timestamp(0),     LogicalType::Timestamp(3),     LogicalType::Timestamp(6),
-      LogicalType::Timestamp(9),     LogicalType::TimestampLtz(3),  LogicalType::TimestampLtz(6),
-      LogicalType::Int().NotNull(),  LogicalType::String().NotNull(),
+      LogicalType::Boolean(),
+      LogicalType::TinyInt(),
+      LogicalType::SmallInt(),
+      LogicalType::Int(),
+      LogicalType::BigInt(),
+      LogicalType::Float(),
+      LogicalType::Double(),
+      LogicalType::Decimal(9, 2),
+      LogicalType::Decimal(18, 4),
+      LogicalType::Decimal(38, 10),
+      LogicalType::VarChar(20),
+      LogicalType::String(),
+      LogicalType::Bytes(),
+      LogicalType::Date(),
+      LogicalType::Time(3),
+      LogicalType::Timestamp(0),
+      LogicalType::Timestamp(3),
+      LogicalType::Timestamp(6),
+      LogicalType::Timestamp(9),
+      LogicalType::TimestampLtz(3),
+      LogicalType::TimestampLtz(6),
+      LogicalType::Int().NotNull(),
+      LogicalType::String().NotNull(),
       LogicalType::Array(LogicalType::String()),
       LogicalType::Map(LogicalType::String().NotNull(), LogicalType::Int()),
       LogicalType::Row({{"a", LogicalType::Int(), ""}, {"b", LogicalType::String(), ""}}),

@@ -14,11 +14,13 @@ SortedRun RunOf(int32_t level, int64_t bytes) { return {level, bytes, {}}; }
 
 TEST(PickCompactionTest, LeavesFewRunsAlone) {
   EXPECT_FALSE(PickCompaction({}, {}).has_value());
-  EXPECT_FALSE(PickCompaction({RunOf(0, 1), RunOf(0, 1), RunOf(0, 1), RunOf(5, 1000)}, {}).has_value());
+  EXPECT_FALSE(
+      PickCompaction({RunOf(0, 1), RunOf(0, 1), RunOf(0, 1), RunOf(5, 1000)}, {}).has_value());
 }
 
 TEST(PickCompactionTest, TakesEverythingWhenNewRunsOutgrowTheOldest) {
-  const auto pick = PickCompaction({RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(5, 15)}, {});
+  const auto pick =
+      PickCompaction({RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(0, 10), RunOf(5, 15)}, {});
   ASSERT_TRUE(pick.has_value());
   EXPECT_EQ(pick->runs, 5u);
   EXPECT_EQ(pick->output_level, 5);
@@ -37,7 +39,8 @@ TEST(PickCompactionTest, MergesNewRunsOfLikeSizeAndKeepsTheirDeletes) {
 TEST(PickCompactionTest, NeverPutsMergedFilesBesideOlderFilesOfLevel0) {
   // The first two are of like size, but an older file of level 0 and level 1 stand below.
   const auto pick = PickCompaction(
-      {RunOf(0, 10), RunOf(0, 10), RunOf(0, 500), RunOf(1, 600), RunOf(4, 5000), RunOf(5, 90000)}, {});
+      {RunOf(0, 10), RunOf(0, 10), RunOf(0, 500), RunOf(1, 600), RunOf(4, 5000), RunOf(5, 90000)},
+      {});
   ASSERT_TRUE(pick.has_value());
   EXPECT_EQ(pick->runs, 4u);
   EXPECT_EQ(pick->output_level, 3);
@@ -129,10 +132,10 @@ TEST(CompactTableTest, ALostRaceThrowsItsFilesAway) {
 }
 
 TEST(CompactTableTest, WriteOnlyTablesAreLeftAlone) {
-  PaimonRig rig(std::make_shared<MemoryStore>(),
-                Keyed({{"bucket", "1"}, {"num-sorted-run.compaction-trigger", "2"},
-                       {"write-only", "true"}}),
-                34);
+  PaimonRig rig(
+      std::make_shared<MemoryStore>(),
+      Keyed({{"bucket", "1"}, {"num-sorted-run.compaction-trigger", "2"}, {"write-only", "true"}}),
+      34);
   for (int commit = 0; commit < 4; ++commit) {
     rig.WriteRandomChanges(10, 60);
     rig.Commit();

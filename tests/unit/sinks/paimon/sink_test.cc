@@ -8,8 +8,8 @@
 namespace driftless::paimon {
 namespace {
 
-// A sink over a store in memory, and one table that is filled through the interface that the runtime
-// uses: assign, write, prepare, seal, commit.
+// A sink over a store in memory, and one table that is filled through the interface that the
+// runtime uses: assign, write, prepare, seal, commit.
 class SinkRun {
  public:
   SinkRun(std::shared_ptr<MemoryStore> store, PaimonSchema schema)
@@ -135,7 +135,8 @@ TEST(PaimonSinkTest, WritersShareATablesBucketsAndKeyChangesCrossThem) {
   run.Commit(run.Seal(1));
   const std::vector<std::string> rows = run.rig().Read();
   ASSERT_EQ(rows.size(), 100u);
-  for (const std::string& row : rows) EXPECT_NE(row.find("\"note\":null"), std::string::npos) << row;
+  for (const std::string& row : rows)
+    EXPECT_NE(row.find("\"note\":null"), std::string::npos) << row;
 }
 
 TEST(PaimonSinkTest, KeysThatNeedACastAreRoutedByTheSinksValue) {

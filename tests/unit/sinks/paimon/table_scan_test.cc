@@ -14,9 +14,7 @@ namespace {
 
 const std::string kGolden = std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/paimon/java-1.4.2";
 
-std::shared_ptr<ObjectStore> GoldenStore() {
-  return OpenLocalStore(kGolden);
-}
+std::shared_ptr<ObjectStore> GoldenStore() { return OpenLocalStore(kGolden); }
 
 // The rows that the reference implementation printed, sorted as it sorts them.
 std::vector<std::string> GoldenRows(const std::string& file) {

@@ -52,7 +52,10 @@ INSTANTIATE_TEST_SUITE_P(
     Shapes, WriterTest,
     ::testing::Values(
         Shape{"bigint", {LogicalType::BigInt()}, {}, {{"bucket", "3"}}},
-        Shape{"int_mod", {LogicalType::Int()}, {}, {{"bucket", "3"}, {"bucket-function.type", "mod"}}},
+        Shape{"int_mod",
+              {LogicalType::Int()},
+              {},
+              {{"bucket", "3"}, {"bucket-function.type", "mod"}}},
         Shape{"text", {LogicalType::String()}, {}, {{"bucket", "2"}}},
         Shape{"composite",
               {LogicalType::Int(), LogicalType::String(), LogicalType::Decimal(30, 5)},
@@ -68,13 +71,22 @@ INSTANTIATE_TEST_SUITE_P(
               {},
               {{"bucket", "1"}}},
         Shape{"double", {LogicalType::Double()}, {}, {{"bucket", "1"}}},
-        Shape{"partitioned", {LogicalType::Int(), LogicalType::SmallInt()}, {"k1"},
+        Shape{"partitioned",
+              {LogicalType::Int(), LogicalType::SmallInt()},
+              {"k1"},
               {{"bucket", "2"}}},
-        Shape{"changelog", {LogicalType::BigInt()}, {},
+        Shape{"changelog",
+              {LogicalType::BigInt()},
+              {},
               {{"bucket", "2"}, {"changelog-producer", "input"}}},
-        Shape{"thin", {LogicalType::BigInt()}, {}, {{"bucket", "2"}, {"data-file.thin-mode", "true"}}},
+        Shape{"thin",
+              {LogicalType::BigInt()},
+              {},
+              {{"bucket", "2"}, {"data-file.thin-mode", "true"}}},
         Shape{"dynamic", {LogicalType::String()}, {}, {{"dynamic-bucket.target-row-num", "17"}}},
-        Shape{"dynamic_partitioned", {LogicalType::Int(), LogicalType::SmallInt()}, {"k1"},
+        Shape{"dynamic_partitioned",
+              {LogicalType::Int(), LogicalType::SmallInt()},
+              {"k1"},
               {{"dynamic-bucket.target-row-num", "9"}}},
         Shape{"append", {}, {}, {}},
         Shape{"append_buckets", {}, {}, {{"bucket", "2"}, {"bucket-key", "v4,v11"}}},
@@ -179,6 +191,35 @@ TEST(WriterRefusalTest, AppendTablesRefuseUpdatesWithoutAWholeBeforeImage) {
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().kind(), ErrorKind::kInvalidInput);
   EXPECT_NE(written.error().ToString().find("no whole before image"), std::string::npos);
+}
+
+TEST(WriterRefusalTest, ARowThatIsNowhereCannotLeaveSilently) {
+  PaimonSchema schema = SchemaOf({"", {}, {}, {}});
+  PaimonRig rig(std::make_shared<MemoryStore>(), schema, 1);
+  const TableSchemaPtr source = rig.Source();
+  const auto format = DataFileFormat::Make(schema, rig.Evolved());
+  ASSERT_TRUE(format.has_value());
+  std::vector<std::string> warnings;
+  WriterSetup setup{.table = rig.table(),
+                    .format = *format,
+                    .state = std::make_shared<TableState>(),
+                    .warn = [&](const Error& error) { warnings.push_back(error.ToString()); }};
+  auto writer = MakePaimonWriter(std::move(setup), {.identity = rig.Identity()});
+  ASSERT_TRUE(writer.has_value());
+  ChangeBatchBuilder builder(source, 0);
+  builder.BeginRow(Op::kDelete, Point{0, 0, 1, 0, 0}, 0);
+  for (size_t i = 0; i < source->columns.size(); ++i) {
+    testing::AppendRandomValue(source->columns[i].type, &rig.random(),
+                               &builder.before(static_cast<int>(i)));
+  }
+  builder.EndRow();
+  const Projection projection =
+      Projection::Make(*source, rig.Evolved(), OnCastFailure::kFail, OnNullViolation::kFail);
+  const std::vector<uint32_t> rows = {0};
+  ASSERT_TRUE((*writer)->Write(builder.Seal(), projection, rows).has_value());
+  ASSERT_TRUE((*writer)->Prepare(1).has_value());
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("1 updated or deleted rows"), std::string::npos) << warnings[0];
 }
 
 TEST(WriterRefusalTest, TablesThatNeedMoreThanWeDoAreNamed) {
