@@ -57,17 +57,17 @@ bool HasKey(std::string_view yaml, std::string_view key) {
   return false;
 }
 
-// The Paimon options with the warehouse in a folder of the script: a script never writes elsewhere.
+// The Paimon options with the warehouse in a folder of the script. Only what describes tables is
+// taken over: a script never writes elsewhere, whatever the pipeline file says.
 OptionValues WithWarehouse(const OptionValues& values, const std::string& warehouse) {
   std::map<std::string, OptionValues::Value, std::less<>> copy;
-  for (const OptionSpec& spec : values.specs()) {
-    const OptionValues::Value* value = values.Find(spec.key);
-    if (value != nullptr) copy[std::string(spec.key)] = *value;
+  for (const std::string_view key : {"table.properties.*", "partition.key"}) {
+    const OptionValues::Value* value = values.Find(key);
+    if (value != nullptr) copy[std::string(key)] = *value;
   }
-  OptionValues::Value& catalog = copy["catalog.properties.*"];
-  catalog.entries["warehouse"] = warehouse;
-  catalog.entries["metastore"] = "filesystem";
-  catalog.explicitly_set = true;
+  OptionValues::Value& place = copy["catalog.properties.warehouse"];
+  place.text = warehouse;
+  place.explicitly_set = true;
   return OptionValues(values.specs(), std::move(copy));
 }
 
