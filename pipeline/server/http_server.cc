@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <httplib.h>
 
+#include <atomic>
 #include <charconv>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@ struct HttpServer::Impl {
   httplib::Server server;
   Handlers handlers;
   std::thread thread;
+  std::atomic<bool> ended{false};  // the thread has left its loop
 };
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -55,7 +57,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address
     return MakeError(ErrorKind::kUnavailable, fmt::format("cannot listen at {}", address))
         .Hint("Another process may use the port: set pipeline http.address to a free one, or off.");
   }
-  impl->thread = std::thread([&server] { server.listen_after_bind(); });
+  impl->thread = std::thread([raw = impl.get()] {
+    raw->server.listen_after_bind();
+    raw->ended = true;
+  });
+  // A stop that comes before the loop runs would be lost, and the destructor would wait for ever.
+  while (!server.is_running() && !impl->ended) std::this_thread::yield();
   std::unique_ptr<HttpServer> result(new HttpServer(std::move(impl)));
   result->port_ = bound;
   return result;

@@ -36,7 +36,7 @@ def pipeline_text(case, warehouse):
         for rule in case["route"]:
             lines.append(f"  - source-table: {json.dumps(rule[0])}")
             lines.append(f"    sink-table: {json.dumps(rule[1])}")
-    lines += ["pipeline:", f"  name: {case['name'].replace('/', '-')}"]
+    lines += ["pipeline:", f"  name: {case['name'].replace('/', '-')}", "  http.address: off"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("pipeline", {}).items()]
     return "\n".join(lines) + "\n"
 
