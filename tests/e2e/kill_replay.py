@@ -73,7 +73,7 @@ def main():
     print(f"seed {args.seed}", flush=True)
     rng = random.Random(args.seed)
     case = replay.case_named(args.case)
-    case.setdefault("pipeline", {})["checkpoint.interval"] = "50 ms"
+    case.setdefault("pipeline", {})["checkpoint.interval"] = "100 ms"
     done = replays = 0
     while done < args.kills:
         work = os.path.join(args.keep, str(replays)) if args.keep else tempfile.mkdtemp(prefix="driftless-kill-")
