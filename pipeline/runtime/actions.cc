@@ -77,8 +77,13 @@ void Runtime::Impl::OnArrived(ChangeArrived arrived) {
   const TablePath table = arrived.table.table;
   run->changes[table] = change;
   const SinkTableKey key = arrived.table;
-  Feed(std::move(arrived));
-  // A change that a former process held says nothing when it comes again.
+  std::vector<CoordinatorAction> actions =
+      coordinator_->Step(std::move(arrived), parts_.clock->NowMillis());
+  // Nothing to do: it is held already, or comes after a late drop.
+  if (actions.empty() && !run->late_changes.contains(table)) {
+    run->changes[table].waits_for_person = true;
+  }
+  CarryOut(std::move(actions));
   if (ChangeUnderway* now = FindChange(key); now != nullptr && coordinator_->WaitsForPerson(key)) {
     now->waits_for_person = true;
   }
@@ -115,17 +120,20 @@ void Runtime::Impl::OnRelease(const driftless::Release& release) {
   command.by_source = release.by_source;
   command.writers_stay = release.writers_stay;
   command.point = release.point;
-  if (ChangeUnderway* change = FindChange(release.table)) {
-    if (change->cut_committed) {
-      if (!change->source.table.empty()) {
-        run->positions.tables[table].feeds[change->source].Extend(release.point);
-        run->positions_moved = true;
-      }
+  const auto late = run->late_changes.find(table);
+  if (late != run->late_changes.end()) {
+    // What it did lies behind the table's position already.
+    if (late->second.cut_committed) {
       Record([key = release.table](StateTransaction& t) { return t.CloseCut(key); });
     }
-    if (change->from_former_process && !change->source.table.empty()) {
-      command.source = change->source;
+    run->late_changes.erase(late);
+  } else if (ChangeUnderway* change = FindChange(release.table)) {
+    if (change->cut_committed) {
+      run->positions.tables[table].feeds[change->source].Extend(release.point);
+      run->positions_moved = true;
+      Record([key = release.table](StateTransaction& t) { return t.CloseCut(key); });
     }
+    if (change->from_former_process) command.source = change->source;
     if (!change->planned) ObservePhase(*run, table, "planned");
     ObservePhase(*run, table, "released");
     run->changes.erase(table);

@@ -46,6 +46,12 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
                                  InFile(definition, sink.at), sink.type))
         .Hint("`plan` and `explain` give its verdicts.");
   }
+  if (sink.on_unavailable == OnUnavailable::kStopSink) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: `run` cannot stop a single sink yet",
+                                 InFile(definition, sink.at)))
+        .Hint("Set on-unavailable: block (the default): the pipeline waits for the sink.");
+  }
   SinkEnvironment environment;
   environment.pipeline_name = definition.options.name;
   environment.sink_name = sink.name;

@@ -40,7 +40,10 @@ RunOutcome Runtime::Impl::Run() {
 }
 
 void Runtime::Impl::RequestStop() {
-  mailbox_.Post([this] { BeginDrain(); });
+  mailbox_.Post([this] {
+    stop_requested_ = true;
+    BeginDrain();
+  });
 }
 
 void Runtime::Impl::Abort() {
@@ -244,7 +247,10 @@ void Runtime::Impl::OnIdle(uint64_t round) {
 void Runtime::Impl::MaybeSettled() {
   if (phase_ != Phase::kSettling || idle_left_ > 0) return;
   for (const auto& run : sinks_) {
-    if (!run->waiting_cuts.empty() || !run->unsettled.empty() || run->checkpoint_running) return;
+    if (!run->waiting_cuts.empty() || !run->unsettled.empty() || run->checkpoint_running ||
+        !run->late_changes.empty()) {
+      return;
+    }
     for (const auto& [table, change] : run->changes) {
       if (!change.waits_for_person) return;
     }
@@ -264,8 +270,7 @@ void Runtime::Impl::OnCheckpointDone() {
     if (run->checkpoint_wanted || run->checkpoint_running) return;
   }
   if (!outcome_.error.has_value()) {
-    outcome_.kind = sources_left_ == 0 && options_.until_end ? RunOutcome::Kind::kFinished
-                                                             : RunOutcome::Kind::kStopped;
+    outcome_.kind = stop_requested_ ? RunOutcome::Kind::kStopped : RunOutcome::Kind::kFinished;
   }
   phase_ = Phase::kDone;
 }

@@ -143,6 +143,7 @@ class Runtime::Impl {
   int64_t last_poll_us_ = 0;
   int64_t last_trim_us_ = 0;
   int64_t short_since_us_ = 0;
+  bool stop_requested_ = false;
   bool settled_releases_ = false;  // a release was sent since the inlets were asked
 
   std::atomic<bool> abort_{false};

@@ -26,6 +26,9 @@ class RealCoordinator : public CoordinatorPort {
   bool WaitsForPerson(const SinkTableKey& table) const override {
     return coordinator_.WaitsForPerson(table);
   }
+  std::map<TablePath, EvolvedSchemaPtr> EvolvedBySource(const SinkTableKey& table) const override {
+    return coordinator_.EvolvedBySource(table);
+  }
 
  private:
   Coordinator coordinator_;

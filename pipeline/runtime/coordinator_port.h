@@ -18,6 +18,10 @@ class CoordinatorPort {
   virtual std::optional<SinkTableKey> Waiting(DecisionId decision) const = 0;
   virtual EvolvedSchemaPtr Evolved(const SinkTableKey& table) const = 0;
   virtual bool WaitsForPerson(const SinkTableKey&) const { return false; }
+  virtual std::map<TablePath, EvolvedSchemaPtr> EvolvedBySource(const SinkTableKey& table) const {
+    static_cast<void>(table);
+    return {};
+  }
 };
 
 // The real one.

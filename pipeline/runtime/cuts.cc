@@ -39,7 +39,7 @@ void Runtime::Impl::StartSchemaCut(SinkRun& run, const CutTable& action) {
     run.early_cuts[table] = action;
     return;
   }
-  ChangeUnderway& change = run.changes[table];  // new for a drop that was approved late
+  ChangeUnderway& change = action.now ? run.late_changes[table] : run.changes[table];
   change.waits_for_person = false;
   if (!change.planned) {
     change.planned = true;
@@ -56,6 +56,7 @@ void Runtime::Impl::BeginSchemaCut(SinkRun& run, const CutTable& action) {
   OpenCut& cut = run.cuts[next_cut_];
   cut.cut = next_cut_++;
   cut.table = action.table.table;
+  cut.late = action.now;
   cut.state = action.state;
   cut.started_us = parts_.clock->MonotonicMicros();
   cut.threads_left = run.writers.size();
@@ -202,9 +203,12 @@ void Runtime::Impl::RecordCommitted(SinkRun& run, OpenCut& cut, bool with_cut) {
     return t.MarkCutCommitted({name, *table}, id);
   });
   if (cut.table.has_value()) {
-    ChangeUnderway& change = run.changes[*cut.table];
+    ChangeUnderway& change = cut.late ? run.late_changes[*cut.table] : run.changes[*cut.table];
     change.cut_committed = true;
     change.source = cut.barrier.source;
+    ObservePhase(run, *cut.table, "flushed");
+    // The coordinator's next record (the number of its first step) joins this transaction.
+    Feed(CutCommitted{SinkTableKey{run.name(), *cut.table}});
   } else {
     run.last_move = cut.barrier.move;
     RecordParked(run, cut.barrier.parked);
@@ -234,11 +238,7 @@ void Runtime::Impl::FinishCut(SinkRun& run, CutId id) {
   const OpenCut cut = std::move(it->second);
   run.cuts.erase(it);
   Acknowledge();
-  if (cut.table.has_value()) {
-    ObservePhase(run, *cut.table, "flushed");
-    Feed(CutCommitted{SinkTableKey{run.name(), *cut.table}});
-    return;
-  }
+  if (cut.table.has_value()) return;
   run.checkpoint_running = false;
   parts_.metrics->ObserveCheckpoint(
       run.name(), static_cast<double>(parts_.clock->MonotonicMicros() - cut.started_us) / 1e6);

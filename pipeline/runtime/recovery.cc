@@ -191,7 +191,9 @@ Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableStat
     start.table = state.table.table;
     start.waits = state.cut_committed || run->unsettled.contains(state.table.table);
     if (state.cut_committed) {
-      ChangeUnderway& change = run->changes[state.table.table];
+      const bool is_late = state.source.table.empty();
+      ChangeUnderway& change = is_late ? run->late_changes[state.table.table]
+                                       : run->changes[state.table.table];
       change.seen_ms = now_ms;
       change.source = state.source;
       change.from_former_process = true;
@@ -204,7 +206,7 @@ Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableStat
   for (CoordinatorAction& action : actions) {
     const auto* release = std::get_if<driftless::Release>(&action);
     const auto start = release == nullptr ? starts.end() : starts.find(release->table);
-    if (start == starts.end() || FindChange(release->table) != nullptr) {
+    if (start == starts.end() || start->second.waits) {
       CarryOut(action);
       continue;
     }
@@ -215,6 +217,7 @@ Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableStat
   for (auto& [key, start] : starts) {
     if (!start.is_known && !start.waits) {
       start.evolved = coordinator_->Evolved(key);
+      start.by_source = coordinator_->EvolvedBySource(key);
       start.is_known = start.evolved != nullptr;
     }
     inlet_tables_[key.sink].push_back(std::move(start));

@@ -20,6 +20,7 @@ namespace driftless {
 struct OpenCut {
   CutId cut = 0;
   std::optional<TablePath> table;  // a schema cut
+  bool late = false;               // of a late change
   std::string state;               // of the coordinator, written with transaction A
   int64_t started_us = 0;
   bool barrier_taken = false;
@@ -77,6 +78,8 @@ class SinkRun {
   std::deque<CutTable> waiting_cuts;        // behind a checkpoint
   std::map<TablePath, CutTable> early_cuts;  // decided, but the change has not come again yet
   std::map<TablePath, ChangeUnderway> changes;
+  // A drop that was approved after its rows went on: another change of the table may wait behind it.
+  std::map<TablePath, ChangeUnderway> late_changes;
   std::map<TablePath, PendingCut> unsettled;  // commits of a former process, outcome unknown
   bool positions_moved = false;               // to be written with the next transaction
 

@@ -43,6 +43,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& address
   httplib::Server& server = impl->server;
   // Scrapes and probes are rare: two threads are plenty, and cost no memory that anybody sees.
   server.new_task_queue = [] { return new httplib::ThreadPool(2); };
+  // Not SO_REUSEPORT, httplib's default: two pipelines on one port would answer in turns.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   const Handlers& h = impl->handlers;
   server.Get("/metrics", [&h](const httplib::Request&, httplib::Response& response) {
     response.set_content(h.metrics(), "text/plain; version=0.0.4; charset=utf-8");

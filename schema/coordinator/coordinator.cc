@@ -865,6 +865,13 @@ bool Coordinator::WaitsForPerson(const SinkTableKey& table) const {
   return phase == OpenChange::Phase::kHeld || phase == OpenChange::Phase::kFailed;
 }
 
+std::map<TablePath, EvolvedSchemaPtr> Coordinator::EvolvedBySource(
+    const SinkTableKey& table) const {
+  const auto it = impl_->tables.find(table);
+  return it == impl_->tables.end() ? std::map<TablePath, EvolvedSchemaPtr>()
+                                   : Impl::BySource(it->second);
+}
+
 EvolvedSchemaPtr Coordinator::Evolved(const SinkTableKey& table) const {
   const auto it = impl_->tables.find(table);
   return it == impl_->tables.end() ? nullptr : Impl::Share(it->second.evolved);

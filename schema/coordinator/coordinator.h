@@ -164,6 +164,8 @@ class Coordinator {
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const;
   // Whether the table's rows wait for a person: its change is held, or has stopped the pipeline.
   bool WaitsForPerson(const SinkTableKey& table) const;
+  // The same in the column ids of each source table, as Release carries it; empty where one feeds it.
+  std::map<TablePath, EvolvedSchemaPtr> EvolvedBySource(const SinkTableKey& table) const;
 
  private:
   struct Impl;

@@ -51,6 +51,7 @@ class FakeWriter : public TableWriter {
     });
   }
   Result<void> Roll() override {
+    ++sink_->warehouse()->rolls;
     kept_.clear();
     bytes_ = 0;
     return {};
@@ -262,6 +263,7 @@ Result<void> ScriptedSource::Run(StreamId stream, size_t, const CutPosition& fro
   if (last.has_value() && from.Resume(stream) != "resume-" + std::to_string(last->offset)) {
     return MakeError(ErrorKind::kInternal, "a position lost its resume text");
   }
+  if (starts_ != nullptr) starts_->push_back(last.has_value() ? last->offset + 1 : 1);
   for (uint64_t offset = last.has_value() ? last->offset + 1 : 1; offset <= script_.size();
        ++offset) {
     const ScriptEvent& event = script_[offset - 1];
@@ -308,10 +310,6 @@ Result<void> ScriptedSource::Run(StreamId stream, size_t, const CutPosition& fro
   return {};
 }
 
-void ScriptedSource::Acknowledge(const CutPosition& position) {
-  if (acknowledged_ != nullptr) acknowledged_->push_back(position);
-}
-
 // ---- the coordinator ---------------------------------------------------------------------------
 
 std::string FakeCoordinator::Text(const Table& table) const {
@@ -352,6 +350,7 @@ AuditRecord FakeCoordinator::Audit(const SinkTableKey& key, const Table& table,
                                    VerdictKind verdict, AuditResult result) const {
   AuditRecord record;
   record.id = table.decision;
+  record.time_ms = SystemClock()->NowMillis();
   record.phase =
       result == AuditResult::kPending || result == AuditResult::kHeld ? AuditPhase::kIntent
                                                                       : AuditPhase::kOutcome;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,6 +29,7 @@ struct FakeWarehouse {
   uint64_t next_part = 1;
   int commits = 0;
   int cleanups = 0;
+  std::atomic<int> rolls{0};
   std::vector<std::string> executed;  // actions of steps, in order
 
   std::vector<std::string> Rows(const TablePath& table);
@@ -108,20 +109,17 @@ class Gates {
 class ScriptedSource : public Source {
  public:
   ScriptedSource(std::vector<ScriptEvent> script, std::shared_ptr<Gates> gates,
-                 std::shared_ptr<std::vector<CutPosition>> acknowledged)
-      : script_(std::move(script)),
-        gates_(std::move(gates)),
-        acknowledged_(std::move(acknowledged)) {}
+                 std::shared_ptr<std::vector<uint64_t>> starts)
+      : script_(std::move(script)), gates_(std::move(gates)), starts_(std::move(starts)) {}
   Result<void> Connect(const SourceContext&) override { return {}; }
   std::vector<std::string> streams() const override { return {"script"}; }
   Result<void> Run(StreamId stream, size_t index, const CutPosition& from,
                    SourceOutput* output) override;
-  void Acknowledge(const CutPosition& position) override;
 
  private:
   const std::vector<ScriptEvent> script_;
   const std::shared_ptr<Gates> gates_;
-  const std::shared_ptr<std::vector<CutPosition>> acknowledged_;
+  const std::shared_ptr<std::vector<uint64_t>> starts_;  // the first offset of each run
 };
 
 // A coordinator that follows every change in one step, unless the test says hold, skip or fail for

@@ -2,14 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <chrono>
-#include <thread>
 
-#include "tests/unit/pipeline/runtime/fakes.h"
-#include "tests/unit/pipeline/state/temp_folder.h"
+#include "tests/unit/pipeline/runtime/harness.h"
 
 namespace driftless {
 namespace {
@@ -18,121 +14,6 @@ using Kind = RunOutcome::Kind;
 
 const TablePath kOrders = ShopTable("orders");
 const TablePath kUsers = ShopTable("users");
-
-class QuietLogs : public ::testing::Environment {
-  void SetUp() override { spdlog::set_level(spdlog::level::off); }
-};
-const ::testing::Environment* const kQuietLogs =
-    ::testing::AddGlobalTestEnvironment(new QuietLogs);
-
-// Waits for something that another thread brings about; the bound only ends a test that has failed.
-bool Eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 20'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
-
-// One pipeline whose state and warehouse stay while its runtimes come and go.
-class Harness {
- public:
-  explicit Harness(std::vector<ScriptEvent> script) : script_(std::move(script)) {
-    options_.until_end = true;
-    options_.checkpoint_interval_ms = 3'600'000;  // only when a test asks for one
-    options_.writer_threads = 2;
-    traits_.transactional = true;
-    traits_.io_threads = 2;
-  }
-  ~Harness() { Stop(); }
-
-  void Start() {
-    auto state = StateStore::Open(folder_.path(), "test", *SystemClock());
-    ASSERT_TRUE(state) << state.error().ToString();
-    state_ = std::move(*state);
-    metrics_ = std::make_unique<Metrics>();
-    RuntimeParts parts;
-    parts.pipeline = "test";
-    parts.state = state_.get();
-    parts.clock = SystemClock();
-    parts.metrics = metrics_.get();
-    parts.sources.push_back(std::make_unique<ScriptedSource>(script_, gates_, nullptr));
-    for (const auto& [name, warehouse] : warehouses_) {
-      RuntimeSink sink;
-      sink.name = name;
-      sink.type = "fake";
-      sink.sink = std::make_unique<FakeSink>(warehouse, fault_, traits_);
-      sink.route = route_;
-      parts.sinks.push_back(std::move(sink));
-    }
-    parts.make_coordinator = [this](std::vector<CoordinatorSink>, DecisionId next) {
-      return std::make_unique<FakeCoordinator>(policy_, next);
-    };
-    runtime_ = std::make_unique<Runtime>(std::move(parts), options_);
-    live_ = runtime_.get();
-    thread_ = std::thread([this] {
-      outcome_ = runtime_->Run();
-      done_ = true;
-    });
-  }
-
-  RunOutcome Wait() {
-    if (thread_.joinable()) thread_.join();
-    live_ = nullptr;
-    runtime_.reset();
-    state_.reset();
-    done_ = false;
-    return outcome_;
-  }
-
-  RunOutcome RunToEnd() {
-    Start();
-    return Wait();
-  }
-
-  // Everything that is not committed is lost, as with kill -9.
-  void Crash() {
-    runtime_->Abort();
-    Wait();
-  }
-  void Stop() {
-    if (runtime_ != nullptr) Crash();
-  }
-  void Checkpoint(int commits_after) {
-    runtime_->RequestCheckpoint();
-    EXPECT_TRUE(Eventually([&] {
-      const std::lock_guard<std::mutex> lock(warehouse().mutex);
-      return warehouse().commits >= commits_after;
-    }));
-  }
-
-  FakeWarehouse& warehouse() { return *warehouses_.at("lake"); }
-
-  TempFolder folder_;
-  std::vector<ScriptEvent> script_;
-  std::map<std::string, std::shared_ptr<FakeWarehouse>> warehouses_ = {
-      {"lake", std::make_shared<FakeWarehouse>()}};
-  std::shared_ptr<Gates> gates_ = std::make_shared<Gates>();
-  FaultHook fault_;
-  FakePolicy policy_;
-  SinkTraits traits_;
-  RuntimeOptions options_;
-  RouteFunction route_ = [](const TablePath& source) -> Result<std::vector<TablePath>> {
-    return std::vector<TablePath>{source};
-  };
-  std::unique_ptr<StateStore> state_;
-  std::unique_ptr<Metrics> metrics_;
-  std::unique_ptr<Runtime> runtime_;
-  std::atomic<Runtime*> live_{nullptr};
-  std::thread thread_;
-  std::atomic<bool> done_{false};
-  RunOutcome outcome_;
-};
-
-void ExpectFinished(const RunOutcome& outcome) {
-  EXPECT_EQ(static_cast<int>(outcome.kind), static_cast<int>(Kind::kFinished))
-      << (outcome.error.has_value() ? outcome.error->ToString() : "");
-}
 
 ScriptBuilder Story() {
   ScriptBuilder script;
