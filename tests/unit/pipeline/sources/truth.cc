@@ -47,11 +47,11 @@ std::map<std::string, TruthTable> ReadTruth(const std::string& server,
   std::map<std::string, TruthTable> tables;
   EachLine(base + "schema.jsonl.gz", [&](simdjson::dom::element line) {
     TruthTable& table = tables[std::string(line["table"].get_string().value())];
-    for (auto column : line["columns"].get_array().value()) {
+    for (auto column : simdjson::dom::array(line["columns"].get_array())) {
       table.columns.push_back({std::string(column["name"].get_string().value()),
                                LowerCase(column["type"].get_string().value())});
     }
-    for (auto name : line["primary_key"].get_array().value()) {
+    for (auto name : simdjson::dom::array(line["primary_key"].get_array())) {
       table.key.emplace_back(name.get_string().value());
     }
   });
@@ -117,7 +117,7 @@ std::string Document(simdjson::dom::element value) {
   switch (value.type()) {
     case simdjson::dom::element_type::OBJECT: {
       std::map<std::string, std::string> members;
-      for (auto member : value.get_object().value()) {
+      for (auto member : simdjson::dom::object(value.get_object())) {
         members[std::string(member.key)] = Document(member.value);
       }
       std::string text = "{";
@@ -126,7 +126,7 @@ std::string Document(simdjson::dom::element value) {
     }
     case simdjson::dom::element_type::ARRAY: {
       std::string text = "[";
-      for (auto element : value.get_array().value()) text += Document(element) + ",";
+      for (auto element : simdjson::dom::array(value.get_array())) text += Document(element) + ",";
       return text + "]";
     }
     case simdjson::dom::element_type::STRING:
@@ -156,7 +156,7 @@ std::string Set(const std::string& text, Side side) {
   auto list = parser.parse(text);
   if (list.error() || !list.value().is_array()) return text;
   std::string joined;
-  for (auto member : list.value().get_array().value()) {
+  for (auto member : simdjson::dom::array(list.value().get_array())) {
     joined += (joined.empty() ? "" : ",") + std::string(member.get_string().value());
   }
   return joined;
@@ -203,7 +203,7 @@ std::string Array(const std::string& element, const std::string& text, Side side
     simdjson::dom::parser parser;
     auto list = parser.parse(text);
     if (list.error() || !list.value().is_array()) return text;
-    for (auto item : list.value().get_array().value()) {
+    for (auto item : simdjson::dom::array(list.value().get_array())) {
       if (item.is_null()) {
         values.emplace_back();
       } else if (item.is_string()) {

@@ -55,7 +55,7 @@ void CreateTable(element event, const std::string& name, const mysql::ServerSett
                  ReplayState* state) {
   if (state->contains(name)) Refuse("create of known table " + name);
   ReplayTable table;
-  for (element column : event["columns"].get_array().value()) {
+  for (element column : simdjson::dom::array(event["columns"].get_array())) {
     table.columns.push_back(ParseColumn(column, settings));
   }
   table.comment = Text(event, "comment");
@@ -149,9 +149,9 @@ std::string NormalType(std::string_view text, const mysql::ServerSettings& setti
 ReplayState ParseState(std::string_view json, const mysql::ServerSettings& settings) {
   simdjson::dom::parser parser;
   ReplayState state;
-  for (auto [name, value] : parser.parse(simdjson::padded_string(json)).get_object().value()) {
+  for (auto [name, value] : simdjson::dom::object(parser.parse(simdjson::padded_string(json)).get_object())) {
     ReplayTable table;
-    for (element column : value["columns"].get_array().value()) {
+    for (element column : simdjson::dom::array(value["columns"].get_array())) {
       table.columns.push_back(ParseColumn(column, settings));
       table.columns.back().identity = std::string(name) + "." + table.columns.back().name;
     }
@@ -165,7 +165,7 @@ void Replay(std::string_view events_json, const mysql::ServerSettings& settings,
             ReplayState* state) {
   simdjson::dom::parser parser;
   const simdjson::padded_string padded(events_json);
-  for (element event : parser.parse(padded).get_array().value()) ReplayOne(event, settings, state);
+  for (element event : simdjson::dom::array(parser.parse(padded).get_array())) ReplayOne(event, settings, state);
 }
 
 }  // namespace driftless

@@ -42,7 +42,7 @@ void ReadCase(element line, Dialect dialect, CorpusCase* out) {
   };
   out->id = text("id");
   out->dialect = dialect;
-  for (element statement : line["setup"].get_array().value()) {
+  for (element statement : simdjson::dom::array(line["setup"].get_array())) {
     out->setup.emplace_back(std::string_view(statement));
   }
   out->sql = text("sql");
@@ -87,7 +87,7 @@ std::set<std::string> KindsOf(const std::string& events) {
   simdjson::dom::parser parser;
   const simdjson::padded_string padded(events);
   std::set<std::string> kinds;
-  for (element event : parser.parse(padded).get_array().value()) {
+  for (element event : simdjson::dom::array(parser.parse(padded).get_array())) {
     kinds.insert(std::string(std::string_view(event["kind"])) + " " +
                  std::string(std::string_view(event["table"])));
   }
@@ -120,9 +120,9 @@ std::string Keys(std::string_view json) {
   simdjson::dom::parser parser;
   std::string text;
   const simdjson::padded_string padded(json);
-  for (auto [name, table] : parser.parse(padded).get_object().value()) {
+  for (auto [name, table] : simdjson::dom::object(parser.parse(padded).get_object())) {
     text += std::string(name) + ":";
-    for (element column : table["pk"].get_array().value()) {
+    for (element column : simdjson::dom::array(table["pk"].get_array())) {
       text += std::string(std::string_view(column)) + ",";
     }
     text += "\n";

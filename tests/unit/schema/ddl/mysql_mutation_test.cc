@@ -26,7 +26,7 @@ std::vector<Line> ReadLines(const char* file) {
     const simdjson::dom::element json = parser.parse(text);
     Line& line = lines.emplace_back();
     line.sql = std::string(std::string_view(json["sql"]));
-    for (simdjson::dom::element statement : json["setup"].get_array().value()) {
+    for (simdjson::dom::element statement : simdjson::dom::array(json["setup"].get_array())) {
       line.setup.emplace_back(std::string_view(statement));
     }
   }

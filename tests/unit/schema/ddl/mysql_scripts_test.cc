@@ -51,14 +51,14 @@ class ScriptTest : public testing::TestWithParam<Script> {
   // What the server says of a table, and what is tracked, in one form.
   std::string Theirs(simdjson::dom::element table) const {
     std::ostringstream text;
-    for (simdjson::dom::element column : table["columns"].get_array().value()) {
+    for (simdjson::dom::element column : simdjson::dom::array(table["columns"].get_array())) {
       std::string_view charset;
       const bool has_charset = column["charset"].get(charset) == simdjson::SUCCESS;
       text << std::string_view(column["name"]) << " " << std::string_view(column["type"])
            << (std::string_view(column["nullable"]) == "YES" ? "" : " NOT NULL") << " "
            << (has_charset ? charset : "") << " '" << std::string_view(column["comment"]) << "'\n";
     }
-    for (simdjson::dom::element name : table["primary_key"].get_array().value()) {
+    for (simdjson::dom::element name : simdjson::dom::array(table["primary_key"].get_array())) {
       text << "key " << std::string_view(name) << "\n";
     }
     return text.str();
