@@ -26,8 +26,8 @@ struct AuditFlags {
   std::string output = "text";
 };
 
-// The names are those of `driftless plan --output json`, with id, time, position, behavior, phase and
-// result added. Fields are only ever added.
+// The names are those of `driftless plan --output json`, with id, time, position, behavior, phase
+// and result added. Fields are only ever added.
 std::string AuditJson(const AuditRecord& r) {
   std::string line;
   JsonWriter json(&line);

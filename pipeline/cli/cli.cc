@@ -13,22 +13,10 @@ int RunCommandLine(int argc, char** argv) {
   int exit_code = 0;
   // One command a line.
   constexpr decltype(&AddDdlCommand) kCommands[] = {
-      AddRunCommand,
-      AddValidateCommand,
-      AddPlanCommand,
-      AddExplainCommand,
-      AddDiffCommand,
-      AddHistoryCommand,
-      AddAuditCommand,
-      AddDivergencesCommand,
-      AddApproveCommand,
-      AddRejectCommand,
-      AddDecideCommand,
-      AddPeekCommand,
-      AddTestCommand,
-      AddMatrixCommand,
-      AddOptionsCommand,
-      AddDdlCommand,
+      AddRunCommand,     AddValidateCommand, AddPlanCommand,    AddExplainCommand,
+      AddDiffCommand,    AddHistoryCommand,  AddAuditCommand,   AddDivergencesCommand,
+      AddApproveCommand, AddRejectCommand,   AddDecideCommand,  AddPeekCommand,
+      AddTestCommand,    AddMatrixCommand,   AddOptionsCommand, AddDdlCommand,
   };
   for (const auto add : kCommands) {
     add(&app, &exit_code);

@@ -136,8 +136,8 @@ Result<int> RunDdl(const DdlArguments& arguments) {
 
 void AddDdlCommand(CLI::App* app, int* exit_code) {
   auto arguments = std::make_shared<DdlArguments>();
-  CLI::App* command =
-      app->add_subcommand("ddl", "Print what Driftless understands of DDL, a JSON line a statement");
+  CLI::App* command = app->add_subcommand(
+      "ddl", "Print what Driftless understands of DDL, a JSON line a statement");
   command->add_option("--dialect", arguments->dialect, "mysql (default) or mariadb");
   command->add_option("--server-version", arguments->server_version,
                       "of the server whose rules hold, such as 8.0.36; default: a recent one");

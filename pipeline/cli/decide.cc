@@ -43,8 +43,8 @@ Result<void> CheckDecision(const StateStore& state, const DecideFlags& flags) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<AuditRecord> records, state.Audit(query));
   const std::string hint = fmt::format("`driftless audit --state {}` lists them.", flags.state);
   if (records.empty()) {
-    return MakeError(ErrorKind::kNotFound,
-                     fmt::format("there is no decision {}", flags.decision)).Hint(hint);
+    return MakeError(ErrorKind::kNotFound, fmt::format("there is no decision {}", flags.decision))
+        .Hint(hint);
   }
   const AuditResult standing = records.back().result;
   const bool is_approval = flags.choice == "approve" || flags.choice == "reject";

@@ -37,8 +37,8 @@ struct PlannedStatement {
 };
 
 // Plays a pipeline's schema changes through without any connection: what `driftless plan` prints.
-// Every sink table starts as the state says (SetEvolved), else as create.table would make it from the
-// source table's schema, and goes on as the statements before leave it.
+// Every sink table starts as the state says (SetEvolved), else as create.table would make it from
+// the source table's schema, and goes on as the statements before leave it.
 class DryRun {
  public:
   // Errors: what a sink's options do not allow. `definition` outlives the object.

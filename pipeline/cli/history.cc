@@ -57,8 +57,7 @@ std::string OneLine(std::string text) {
 void PrintVersion(const Numbered& entry, bool with_columns) {
   const SchemaVersion& v = entry.version;
   fmt::print("{} {}: {} at {}{}\n", v.table.ToString(), entry.number,
-             v.schema == nullptr ? "dropped"
-                                 : fmt::format("{} columns", v.schema->columns.size()),
+             v.schema == nullptr ? "dropped" : fmt::format("{} columns", v.schema->columns.size()),
              v.position, v.time_ms == 0 ? "" : ", " + TimeText(v.time_ms));
   if (!v.statement.empty()) fmt::print("    {}\n", OneLine(v.statement));
   if (!with_columns || v.schema == nullptr) return;
@@ -108,8 +107,9 @@ void Print(const std::vector<Numbered>& entries, const HistoryFlags& flags, bool
 Error WrongMoment(const HistoryFlags& flags) {
   return MakeError(ErrorKind::kInvalidConfig,
                    fmt::format("\"{}\" is no time, and no position of the history", flags.at))
-      .Hint("Write a time such as 2026-01-31T10:00:00Z, a position as `history` prints it, or a "
-            "point such as 0:1077:0.0.");
+      .Hint(
+          "Write a time such as 2026-01-31T10:00:00Z, a position as `history` prints it, or a "
+          "point such as 0:1077:0.0.");
 }
 
 // Per table the version that was in force: by the commit time at the source, by the source's own
@@ -208,7 +208,8 @@ void AddHistoryCommand(CLI::App* app, int* exit_code) {
   command->add_option("--state", flags->state, "Folder of the pipeline's state")->required();
   command->add_option("--at", flags->at,
                       "What was in force at a time (2026-01-31T10:00:00Z) or position");
-  command->add_option("--diff", flags->diff, "What changed between two versions of the table: A..B");
+  command->add_option("--diff", flags->diff,
+                      "What changed between two versions of the table: A..B");
   command->add_option("--output", flags->output, "text or json (one object a line)")
       ->check(CLI::IsMember({"text", "json"}));
   command->callback([flags, exit_code] {

@@ -20,11 +20,11 @@ class JsonLines : public spdlog::formatter {
     const auto millis = time.time_since_epoch().count() % 1000;
     std::string line;
     JsonWriter json(&line);
-    json.BeginObject().Key("time").String(fmt::format(
-        "{:%Y-%m-%dT%H:%M:%S}.{:03d}Z",
-        fmt::gmtime(  // NOLINT(banned): fmt's own is thread-safe
-            std::chrono::time_point_cast<std::chrono::seconds>(message.time)),
-        millis));
+    json.BeginObject().Key("time").String(
+        fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03d}Z",
+                    fmt::gmtime(  // NOLINT(banned): fmt's own is thread-safe
+                        std::chrono::time_point_cast<std::chrono::seconds>(message.time)),
+                    millis));
     const auto level = spdlog::level::to_string_view(message.level);
     json.Key("level").String(std::string_view(level.data(), level.size()));
     json.Key("message").String(std::string_view(message.payload.data(), message.payload.size()));
@@ -38,8 +38,8 @@ class JsonLines : public spdlog::formatter {
 }  // namespace
 
 void SetUpLogging(LogFormat format, LogLevel level) {
-  auto logger = std::make_shared<spdlog::logger>(
-      "driftless", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger = std::make_shared<spdlog::logger>("driftless",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
   if (format == LogFormat::kJson) {
     logger->set_formatter(std::make_unique<JsonLines>());
   } else {

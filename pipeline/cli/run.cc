@@ -27,8 +27,8 @@ struct RunFlags {
   bool until_end = false;
 };
 
-// One pipeline from its file to its end: starts the runtime again where a new start heals, and minds
-// signals, memory and the progress line beside it.
+// One pipeline from its file to its end: starts the runtime again where a new start heals, and
+// minds signals, memory and the progress line beside it.
 class PipelineProcess {
  public:
   PipelineProcess(PipelineDefinition definition, RuntimeOptions options, StateStore* state)
@@ -59,11 +59,11 @@ class PipelineProcess {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Runtime* runtime_ = nullptr;      // guarded, as the next three
+  Runtime* runtime_ = nullptr;  // guarded, as the next three
   Stop stop_ = Stop::kNo;
   bool ended_ = false;
   std::string last_status_ = "starting";
-  int64_t stop_since_us_ = 0;       // minder thread, as the rest
+  int64_t stop_since_us_ = 0;  // minder thread, as the rest
   int64_t last_progress_us_ = 0;
   int64_t last_changes_ = 0;
   bool is_trimmed_ = false;
@@ -165,8 +165,9 @@ void PipelineProcess::Mind(StopSignals* signals) {
     const int64_t now_us = clock_->MonotonicMicros();
     if (stop_since_us_ > 0 && definition_.options.stop_timeout_ms > 0 &&
         now_us - stop_since_us_ > definition_.options.stop_timeout_ms * 1000) {
-      spdlog::warn("no clean stop within stop.timeout; what is not committed is read again at the "
-                   "next start");
+      spdlog::warn(
+          "no clean stop within stop.timeout; what is not committed is read again at the "
+          "next start");
       stop_since_us_ = 0;
       OnSignal();
     }
@@ -226,7 +227,8 @@ int PipelineProcess::Report(const RunOutcome& outcome) {
       fmt::print(stderr, "stopped: {} changes written and committed\n", metrics_.total_changes());
       return 0;
     case RunOutcome::Kind::kAborted:
-      fmt::print(stderr, "stopped at once; what was not committed is read again at the next start\n");
+      fmt::print(stderr,
+                 "stopped at once; what was not committed is read again at the next start\n");
       return 1;
     case RunOutcome::Kind::kFailed:
     case RunOutcome::Kind::kRestart: break;

@@ -4,8 +4,8 @@
 
 namespace driftless {
 
-// SIGTERM and SIGINT of the process, waited for in plain code instead of in a handler. Make it before
-// any thread: those inherit the blocked signals.
+// SIGTERM and SIGINT of the process, waited for in plain code instead of in a handler. Make it
+// before any thread: those inherit the blocked signals.
 class StopSignals {
  public:
   StopSignals();

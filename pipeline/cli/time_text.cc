@@ -32,10 +32,9 @@ std::optional<int64_t> ParseTimeText(std::string_view text) {
       }
       text.remove_prefix(1);
     }
-    const auto parsed =
-        text.size() < kDigits[i]
-            ? std::from_chars_result{text.data(), std::errc::invalid_argument}
-            : std::from_chars(text.data(), text.data() + kDigits[i], parts[i]);
+    const auto parsed = text.size() < kDigits[i]
+                            ? std::from_chars_result{text.data(), std::errc::invalid_argument}
+                            : std::from_chars(text.data(), text.data() + kDigits[i], parts[i]);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + kDigits[i]) return std::nullopt;
     text.remove_prefix(kDigits[i]);
   }

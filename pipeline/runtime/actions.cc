@@ -258,8 +258,8 @@ void Runtime::Impl::Answer(const StoredRequest& request) {
     given.choice = request.choice == "approve" ? ApprovalGiven::Choice::kApprove
                                                : ApprovalGiven::Choice::kReject;
   } else if (request.choice == "skip" || request.choice == "retry") {
-    given.choice = request.choice == "skip" ? ApprovalGiven::Choice::kSkip
-                                            : ApprovalGiven::Choice::kRetry;
+    given.choice =
+        request.choice == "skip" ? ApprovalGiven::Choice::kSkip : ApprovalGiven::Choice::kRetry;
   } else {
     return answer("refused: no statement waits for a schema");
   }

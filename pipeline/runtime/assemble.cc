@@ -47,9 +47,8 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
         .Hint("`plan` and `explain` give its verdicts.");
   }
   if (sink.on_unavailable == OnUnavailable::kStopSink) {
-    return MakeError(ErrorKind::kUnsupported,
-                     fmt::format("{}: `run` cannot stop a single sink yet",
-                                 InFile(definition, sink.at)))
+    return MakeError(ErrorKind::kUnsupported, fmt::format("{}: `run` cannot stop a single sink yet",
+                                                          InFile(definition, sink.at)))
         .Hint("Set on-unavailable: block (the default): the pipeline waits for the sink.");
   }
   SinkEnvironment environment;
@@ -87,8 +86,8 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
   RuntimeOptions options;
   options.checkpoint_interval_ms = from.checkpoint_interval_ms;
   options.memory_bytes_max = from.memory_budget_bytes;
-  // A tenth for the inlets together, as much again for the queues of the writers: the rest is for what
-  // writers buffer and what is parked.
+  // A tenth for the inlets together, as much again for the queues of the writers: the rest is for
+  // what writers buffer and what is parked.
   const auto sinks = static_cast<int64_t>(std::max<size_t>(definition.sinks.size(), 1));
   options.queue_bytes_max = std::max<int64_t>(from.memory_budget_bytes / 10 / sinks, 1 << 20);
   options.parking_memory_bytes_max =

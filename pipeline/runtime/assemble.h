@@ -12,9 +12,9 @@ namespace driftless {
 // The runtime's options as the pipeline file sets them.
 Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition);
 
-// Builds the sources and sinks of a definition, fresh and unconnected; `state`, `clock` and `metrics`
-// outlive the parts. Errors: kUnsupported for what this build cannot run (a source or sink of which it
-// has only the options, transforms), kInvalidConfig.
+// Builds the sources and sinks of a definition, fresh and unconnected; `state`, `clock` and
+// `metrics` outlive the parts. Errors: kUnsupported for what this build cannot run (a source or
+// sink of which it has only the options, transforms), kInvalidConfig.
 Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateStore* state,
                                    const Clock* clock, Metrics* metrics);
 

@@ -17,7 +17,7 @@ class ByteQueue {
   struct Taken {
     std::optional<Command> command;  // at most one of the two
     std::optional<Item> item;
-    bool closed = false;             // no more items will come, and none are left
+    bool closed = false;  // no more items will come, and none are left
   };
   enum class Want : uint8_t { kAll, kCommandsOnly };
   enum class Wait : uint8_t { kBlock, kPoll };

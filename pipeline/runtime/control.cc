@@ -148,8 +148,9 @@ void Runtime::Impl::Tick() {
   }
 }
 
-// Writers roll and parked items spill on their own as soon as they see that memory is short. What is
-// left is memory that nobody is touching: parked items of idle inlets, and writers that cannot roll.
+// Writers roll and parked items spill on their own as soon as they see that memory is short. What
+// is left is memory that nobody is touching: parked items of idle inlets, and writers that cannot
+// roll.
 void Runtime::Impl::WatchMemory() {
   if (!budget_.IsOver()) {
     short_since_us_ = 0;
@@ -196,8 +197,8 @@ void Runtime::Impl::Restart(Error error) {
   phase_ = Phase::kDone;
 }
 
-// Everything that the sources have sent is still written and committed; schema changes finish, except
-// those that wait for a person.
+// Everything that the sources have sent is still written and committed; schema changes finish,
+// except those that wait for a person.
 void Runtime::Impl::BeginDrain() {
   if (phase_ != Phase::kRunning) return;
   phase_ = Phase::kReading;
@@ -242,8 +243,8 @@ void Runtime::Impl::OnIdle(uint64_t round) {
   if (--idle_left_ == 0) MaybeSettled();
 }
 
-// An inlet's letters come before its report, so what they began is known here: when nothing is under
-// way and nothing was released since the question, nothing can move any more.
+// An inlet's letters come before its report, so what they began is known here: when nothing is
+// under way and nothing was released since the question, nothing can move any more.
 void Runtime::Impl::MaybeSettled() {
   if (phase_ != Phase::kSettling || idle_left_ > 0) return;
   for (const auto& run : sinks_) {

@@ -17,8 +17,9 @@
 
 namespace driftless {
 
-// The control thread: the only one that feeds the coordinator, moves cuts along and writes positions.
-// It never waits for a sink: what may block runs on the sinks' I/O pools and answers by a letter.
+// The control thread: the only one that feeds the coordinator, moves cuts along and writes
+// positions. It never waits for a sink: what may block runs on the sinks' I/O pools and answers by
+// a letter.
 //
 // One round of the loop: take all letters; step the coordinator and the cuts; write everything that
 // they want recorded in one transaction; then send what they want sent. Split over control.cc (the
@@ -48,8 +49,8 @@ class Runtime::Impl {
   void Loop();
   void Tick();
   void Flush();
-  void Fail(Error error);          // at once: nothing more can be committed
-  void Restart(Error error);       // the same, but a new start heals it
+  void Fail(Error error);     // at once: nothing more can be committed
+  void Restart(Error error);  // the same, but a new start heals it
   void BeginDrain();
   void OnSourceEnded(Result<void> result);
   void AskIdle();

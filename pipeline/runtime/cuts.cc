@@ -28,8 +28,8 @@ void Runtime::Impl::StartCheckpoint(SinkRun& run) {
 }
 
 // Commits of one table come strictly in the order of its cuts, so a schema cut waits for the
-// checkpoint that is under way. The other way round there is nothing to wait for: a checkpoint leaves
-// a table that is being cut behind.
+// checkpoint that is under way. The other way round there is nothing to wait for: a checkpoint
+// leaves a table that is being cut behind.
 void Runtime::Impl::StartSchemaCut(SinkRun& run, const CutTable& action) {
   const TablePath& table = action.table.table;
   const auto known = run.changes.find(table);
@@ -114,9 +114,8 @@ void Runtime::Impl::MaybeSeal(SinkRun& run, OpenCut& cut) {
                          identity.table.ToString(), identity.cut, error.ToString());
           });
       if (!sealed) *token = std::move(sealed).error().Context("table " + identity.table.ToString());
-      mailbox_.Post([this, &run, cut_id = identity.cut, token] {
-        OnSealed(run, cut_id, std::move(*token));
-      });
+      mailbox_.Post(
+          [this, &run, cut_id = identity.cut, token] { OnSealed(run, cut_id, std::move(*token)); });
     });
   }
   cut.parts.clear();
@@ -138,8 +137,8 @@ void Runtime::Impl::RecordCut(SinkRun& run, OpenCut& cut) {
   if (cut.tokens.empty()) {
     // Nothing to commit. A checkpoint that moves nothing is not written at all: an idle pipeline
     // leaves the disk alone.
-    const bool is_idle = !cut.table.has_value() && cut.barrier.parked.empty() &&
-                         run.last_move == cut.barrier.move;
+    const bool is_idle =
+        !cut.table.has_value() && cut.barrier.parked.empty() && run.last_move == cut.barrier.move;
     if (!is_idle) return RecordCommitted(run, cut, /*with_cut=*/true);
     return Later([this, &run, id = cut.cut] { FinishCut(run, id); });
   }
@@ -183,9 +182,9 @@ void Runtime::Impl::OnCommitted(SinkRun& run, CutId id, Result<CommitOutcome> ou
   if (*outcome == CommitOutcome::kGone) {
     // The rows of the void cut are no longer in memory; a new start reads them again.
     parts_.metrics->CountCheckpoint(run.name(), "void");
-    return Restart(MakeError(ErrorKind::kUnavailable,
-                             "sink " + run.name() + " can no longer commit cut " +
-                                 std::to_string(id) + "; its rows are read again"));
+    return Restart(
+        MakeError(ErrorKind::kUnavailable, "sink " + run.name() + " can no longer commit cut " +
+                                               std::to_string(id) + "; its rows are read again"));
   }
   OpenCut* cut = FindCut(run, id);
   if (--cut->calls_left == 0) RecordCommitted(run, *cut, !run.traits.transactional);
@@ -262,9 +261,8 @@ CutPosition Runtime::Impl::ResumePosition() const {
     for (const auto& [table, position] : run->positions.tables) {
       if (!position.base.has_value()) continue;
       const auto parked = run->parked_through.find(table);
-      with(parked == run->parked_through.end()
-               ? *position.base
-               : CutPosition::Join(*position.base, parked->second));
+      with(parked == run->parked_through.end() ? *position.base
+                                               : CutPosition::Join(*position.base, parked->second));
     }
   }
   return meet.value_or(CutPosition{});
@@ -284,14 +282,12 @@ void Runtime::Impl::Acknowledge() {
 void Runtime::Impl::SettleLater(SinkRun& run, const PendingCut& pending) {
   const CommitToken& token = pending.tokens.front();
   run.io->Submit(EncodeTablePath(token.identity.table), [this, &run, token] {
-    auto outcome = std::make_shared<Result<CommitOutcome>>(
-        [&]() -> Result<CommitOutcome> {
-          DRIFTLESS_ASSIGN_OR_RETURN(const CommitState state,
-                                     run.LookUpOne(token, parts_.metrics, 0));
-          if (state == CommitState::kCommitted) return CommitOutcome::kCommitted;
-          if (state == CommitState::kGone) return CommitOutcome::kGone;
-          return run.CommitOne(token, parts_.metrics);
-        }());
+    auto outcome = std::make_shared<Result<CommitOutcome>>([&]() -> Result<CommitOutcome> {
+      DRIFTLESS_ASSIGN_OR_RETURN(const CommitState state, run.LookUpOne(token, parts_.metrics, 0));
+      if (state == CommitState::kCommitted) return CommitOutcome::kCommitted;
+      if (state == CommitState::kGone) return CommitOutcome::kGone;
+      return run.CommitOne(token, parts_.metrics);
+    }());
     mailbox_.Post([this, &run, table = token.identity.table, outcome] {
       if (!*outcome) {
         if (outcome->error().kind() == ErrorKind::kCancelled) return;

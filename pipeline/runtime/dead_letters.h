@@ -10,9 +10,9 @@
 
 namespace driftless {
 
-// The file of records that could not be decoded: one JSON object a line with time, stream, position,
-// point, error and the record itself. A record is durable here before any position moves past it; a
-// replay after a crash may add it again, with the same point. Thread-safe.
+// The file of records that could not be decoded: one JSON object a line with time, stream,
+// position, point, error and the record itself. A record is durable here before any position moves
+// past it; a replay after a crash may add it again, with the same point. Thread-safe.
 class DeadLetters {
  public:
   DeadLetters(std::string path, const Clock* clock) : path_(std::move(path)), clock_(clock) {}

@@ -93,8 +93,7 @@ Result<void> Inlet::RunOnce() {
   if (idle_round_.has_value() && draining_.empty() && (stalled || queue_.empty())) {
     context_.idle(*std::exchange(idle_round_, std::nullopt));
   }
-  const auto want =
-      stalled || items_closed_ ? Queue::Want::kCommandsOnly : Queue::Want::kAll;
+  const auto want = stalled || items_closed_ ? Queue::Want::kCommandsOnly : Queue::Want::kAll;
   const auto wait = draining_.empty() ? Queue::Wait::kBlock : Queue::Wait::kPoll;
   Queue::Taken taken = queue_.Take(want, wait);
   if (taken.closed) items_closed_ = true;
@@ -217,8 +216,9 @@ Result<void> Inlet::Park(Table& table, ParkedItem item) {
     return MakeError(ErrorKind::kResourceExhausted,
                      fmt::format("parked items fill parking.disk-bytes-max ({} bytes)",
                                  context_.space->disk_bytes_max()))
-        .Hint("Decide the held schema changes (`driftless approve` or `reject`), raise "
-              "parking.disk-bytes-max, or set parking.on-full: block.");
+        .Hint(
+            "Decide the held schema changes (`driftless approve` or `reject`), raise "
+            "parking.disk-bytes-max, or set parking.on-full: block.");
   }
   if (!table.own_base.has_value()) table.own_base = base_;
   DRIFTLESS_TRY(table.lot.Append(std::move(item)));
@@ -228,8 +228,8 @@ Result<void> Inlet::Park(Table& table, ParkedItem item) {
 }
 
 void Inlet::WarnOfFullDisk() {
-  const int64_t percent = context_.space->disk_bytes() * 100 /
-                          std::max<int64_t>(context_.space->disk_bytes_max(), 1);
+  const int64_t percent =
+      context_.space->disk_bytes() * 100 / std::max<int64_t>(context_.space->disk_bytes_max(), 1);
   const int step = percent >= 100 ? 100 : percent >= 80 ? 80 : percent >= 50 ? 50 : 0;
   if (step > disk_warning_) {
     spdlog::warn("sink {}: parked items use {} % of parking.disk-bytes-max{}", context_.sink_name,
@@ -284,8 +284,9 @@ Result<void> Inlet::Assign(Table& table, ChangeBatchPtr batch) {
     return MakeError(ErrorKind::kInvalidInput,
                      "rows of " + source.ToString() + " came before its create.table")
         .Position(batch->point(0).ToString())
-        .Hint("The state of this sink does not know the table. Start the pipeline on a new state "
-              "folder, so that the source announces its tables.");
+        .Hint(
+            "The state of this sink does not know the table. Start the pipeline on a new state "
+            "folder, so that the source announces its tables.");
   }
   const Point last = batch->last_point();
   if (table.epoch == nullptr) {
@@ -304,8 +305,8 @@ Result<void> Inlet::Assign(Table& table, ChangeBatchPtr batch) {
   context_.sink->Assign(*batch, evolved, projection, &rows_);
   for (WriterIndex writer = 0; writer < rows_.writer_count(); ++writer) {
     std::span<const uint32_t> rows = rows_.rows(writer);
-    rows = rows.subspan(static_cast<size_t>(
-        std::lower_bound(rows.begin(), rows.end(), first) - rows.begin()));
+    rows = rows.subspan(
+        static_cast<size_t>(std::lower_bound(rows.begin(), rows.end(), first) - rows.begin()));
     if (rows.empty()) continue;
     WriteRows write{table.epoch, writer, batch, &projection, {rows.begin(), rows.end()}};
     const size_t thread = (table.first_thread + writer) % context_.writers.size();

@@ -75,7 +75,7 @@ struct InletTableStart {
   EvolvedSchemaPtr evolved;  // null with is_known: not captured any more
   std::map<TablePath, EvolvedSchemaPtr> by_source;
   bool is_known = false;
-  bool waits = false;        // for ReleaseTable (open change) or SettleTable (commit unknown)
+  bool waits = false;  // for ReleaseTable (open change) or SettleTable (commit unknown)
   std::optional<ParkedTable> parked;
 };
 
@@ -125,9 +125,9 @@ class Inlet {
     Table(SinkTableKey sink_key, ParkingSpace* space) : key(std::move(sink_key)), lot(space) {}
     const SinkTableKey key;
     TableState state = TableState::kOpen;
-    bool is_known = false;    // its create.table has been seen
+    bool is_known = false;  // its create.table has been seen
     uint64_t generation = 0;
-    TableEpochPtr epoch;      // null with is_known: not captured
+    TableEpochPtr epoch;  // null with is_known: not captured
     WriterIndex writer_count = 1;
     uint32_t first_thread = 0;
     std::optional<CutPosition> own_base;  // where it stays behind the sink

@@ -42,8 +42,8 @@ const TablePath& TableOf(const SchemaItem& item);
 ChangeBatchPtr Charge(ChangeBatchPtr batch, MemoryBudget* budget);
 
 // One sink table under one evolved schema: what the inlet assigns with and what writers are opened
-// for. Made by the inlet at every release; writers hold it as long as they are open. The inlet alone
-// adds projections; one that was added never moves.
+// for. Made by the inlet at every release; writers hold it as long as they are open. The inlet
+// alone adds projections; one that was added never moves.
 class TableEpoch {
  public:
   TableEpoch(SinkTableKey key, uint64_t generation, EvolvedSchemaPtr evolved,

@@ -18,10 +18,10 @@ bool MemoryPressure::Relieve() {
   if (!budget_->IsOver()) return true;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (rolling_) return true;
-  const auto largest = std::max_element(
-      holders_.begin(), holders_.end(), [](const MemoryHolder* a, const MemoryHolder* b) {
-        return a->RollableBytes() < b->RollableBytes();
-      });
+  const auto largest = std::max_element(holders_.begin(), holders_.end(),
+                                        [](const MemoryHolder* a, const MemoryHolder* b) {
+                                          return a->RollableBytes() < b->RollableBytes();
+                                        });
   if (largest == holders_.end() || (*largest)->RollableBytes() == 0) return false;
   rolling_ = true;
   (*largest)->RequestRoll();

@@ -26,8 +26,8 @@ class MemoryPressure {
 
   void Register(MemoryHolder* holder);
   void Unregister(MemoryHolder* holder);
-  // To be called by whoever waits for memory or has just taken some. False: the budget is short, and
-  // no writer holds anything that a roll could free.
+  // To be called by whoever waits for memory or has just taken some. False: the budget is short,
+  // and no writer holds anything that a roll could free.
   bool Relieve();
   void RollDone();
 

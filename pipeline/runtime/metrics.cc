@@ -31,9 +31,9 @@ Family<Histogram>& Histograms(prometheus::Registry* registry, const char* name, 
 }
 
 // A phase of a schema change takes a millisecond or, behind an approval, a day.
-const Histogram::BucketBoundaries kPhaseSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
-                                                   0.25,  0.5,    1,     2.5,  5,     10,   30,
-                                                   60,    300,    3600,  86400};
+const Histogram::BucketBoundaries kPhaseSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                   0.1,   0.25,   0.5,   1,    2.5,   5,
+                                                   10,    30,     60,    300,  3600,  86400};
 const Histogram::BucketBoundaries kCheckpointSeconds = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
                                                         1,     2.5,  5,     10,   30,  60,   300};
 
@@ -43,42 +43,42 @@ struct Metrics::Impl {
   prometheus::Registry registry;
   Family<Counter>& changes = Counters(&registry, "driftless_changes_total",
                                       "Row changes handed to the writers of a sink table");
-  Family<Counter>& bytes = Counters(&registry, "driftless_bytes_total",
-                                    "Bytes of those changes in memory");
-  Family<Counter>& replayed = Counters(
-      &registry, "driftless_replayed_changes_total",
-      "Row changes dropped after a restart because the sink table has them already");
+  Family<Counter>& bytes =
+      Counters(&registry, "driftless_bytes_total", "Bytes of those changes in memory");
+  Family<Counter>& replayed =
+      Counters(&registry, "driftless_replayed_changes_total",
+               "Row changes dropped after a restart because the sink table has them already");
   Family<Counter>& unrouted = Counters(&registry, "driftless_uncaptured_changes_total",
                                        "Row changes of tables that a sink does not follow");
   Family<Gauge>& parked_items = Gauges(&registry, "driftless_parked_items",
                                        "Batches and schema changes that wait in a parking lot");
-  Family<Gauge>& parked_bytes = Gauges(&registry, "driftless_parked_memory_bytes",
-                                       "Memory of a parking lot");
+  Family<Gauge>& parked_bytes =
+      Gauges(&registry, "driftless_parked_memory_bytes", "Memory of a parking lot");
   Family<Counter>& verdicts = Counters(&registry, "driftless_schema_changes_total",
                                        "Schema changes by event, verdict and result");
-  Family<Gauge>& divergences = Gauges(&registry, "driftless_divergences",
-                                      "Standing differences between source and sink");
-  Gauge& holds = Gauges(&registry, "driftless_holds", "Schema changes that wait for approval")
-                     .Add({});
+  Family<Gauge>& divergences =
+      Gauges(&registry, "driftless_divergences", "Standing differences between source and sink");
+  Gauge& holds =
+      Gauges(&registry, "driftless_holds", "Schema changes that wait for approval").Add({});
   Family<Gauge>& lag = Gauges(&registry, "driftless_lag_seconds",
                               "Age of the newest change that was read from a source stream");
   Family<Gauge>& queue = Gauges(&registry, "driftless_queue_bytes", "Bytes waiting in a queue");
-  Family<Gauge>& memory = Gauges(&registry, "driftless_memory_bytes",
-                                 "The memory budget: used and limit");
-  Family<Gauge>& parking_disk = Gauges(&registry, "driftless_parking_disk_bytes",
-                                       "Parked bytes on disk: used and limit");
-  Family<Histogram>& checkpoint = Histograms(&registry, "driftless_checkpoint_seconds",
-                                             "From barrier to committed");
-  Family<Counter>& checkpoints = Counters(&registry, "driftless_checkpoints_total",
-                                          "Checkpoints by result");
-  Family<Histogram>& phases = Histograms(
-      &registry, "driftless_schema_change_seconds",
-      "From reading a statement to each phase of its schema change at a sink table");
-  Family<Counter>& retries = Counters(&registry, "driftless_retries_total",
-                                      "Calls to a sink that were repeated");
-  Counter& dead_letters = Counters(&registry, "driftless_dead_letters_total",
-                                   "Records written to the dead-letter file")
-                              .Add({});
+  Family<Gauge>& memory =
+      Gauges(&registry, "driftless_memory_bytes", "The memory budget: used and limit");
+  Family<Gauge>& parking_disk =
+      Gauges(&registry, "driftless_parking_disk_bytes", "Parked bytes on disk: used and limit");
+  Family<Histogram>& checkpoint =
+      Histograms(&registry, "driftless_checkpoint_seconds", "From barrier to committed");
+  Family<Counter>& checkpoints =
+      Counters(&registry, "driftless_checkpoints_total", "Checkpoints by result");
+  Family<Histogram>& phases =
+      Histograms(&registry, "driftless_schema_change_seconds",
+                 "From reading a statement to each phase of its schema change at a sink table");
+  Family<Counter>& retries =
+      Counters(&registry, "driftless_retries_total", "Calls to a sink that were repeated");
+  Counter& dead_letters =
+      Counters(&registry, "driftless_dead_letters_total", "Records written to the dead-letter file")
+          .Add({});
   std::atomic<int64_t> total_changes{0};
   std::mutex mutex;
   std::map<SinkTableKey, std::unique_ptr<TableMetrics>> tables;
@@ -131,9 +131,9 @@ TableMetrics* Metrics::Table(const SinkTableKey& table) {
   auto& metrics = impl_->tables[table];
   if (metrics == nullptr) {
     const Labels labels = {{"sink", table.sink}, {"table", table.table.ToString()}};
-    metrics = std::make_unique<PrometheusTable>(
-        impl_->changes, impl_->bytes, impl_->replayed, impl_->unrouted, impl_->parked_items,
-        impl_->parked_bytes, labels, &impl_->total_changes);
+    metrics = std::make_unique<PrometheusTable>(impl_->changes, impl_->bytes, impl_->replayed,
+                                                impl_->unrouted, impl_->parked_items,
+                                                impl_->parked_bytes, labels, &impl_->total_changes);
   }
   return metrics.get();
 }

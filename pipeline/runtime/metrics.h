@@ -9,13 +9,14 @@
 
 namespace driftless {
 
-// Counters of one sink table, found once and kept: the hot path adds per batch and looks nothing up.
+// Counters of one sink table, found once and kept: the hot path adds per batch and looks nothing
+// up.
 class TableMetrics {
  public:
   virtual ~TableMetrics() = default;
   virtual void AddChanges(int64_t rows, int64_t bytes) = 0;
-  virtual void AddReplayed(int64_t rows) = 0;   // dropped: the table has them already
-  virtual void AddUnrouted(int64_t rows) = 0;   // of a table that is not captured there any more
+  virtual void AddReplayed(int64_t rows) = 0;  // dropped: the table has them already
+  virtual void AddUnrouted(int64_t rows) = 0;  // of a table that is not captured there any more
   virtual void SetParked(int64_t items, int64_t bytes) = 0;
 };
 

@@ -86,12 +86,12 @@ class ParkingLot {
   ParkingSpace* const space_;
   int64_t items_ = 0;
   int64_t memory_bytes_ = 0;
-  std::deque<ParkedItem> memory_;            // empty while on disk, but for the loaded front
-  std::deque<ParkedSegment> segments_;       // the last one may still grow
-  int64_t front_read_ = 0;                   // items of the first segment that were popped
-  std::optional<SegmentReader> reader_;      // of the first segment
-  std::optional<SegmentWriter> writer_;      // of the last one
-  std::optional<ParkedItem> front_;          // read, not popped
+  std::deque<ParkedItem> memory_;        // empty while on disk, but for the loaded front
+  std::deque<ParkedSegment> segments_;   // the last one may still grow
+  int64_t front_read_ = 0;               // items of the first segment that were popped
+  std::optional<SegmentReader> reader_;  // of the first segment
+  std::optional<SegmentWriter> writer_;  // of the last one
+  std::optional<ParkedItem> front_;      // read, not popped
   std::vector<ParkedSegment> retired_;
 };
 

@@ -38,15 +38,16 @@ T Get(const char* at) {
 
 uint32_t Checksum(uint8_t kind, std::string_view payload) {
   uLong sum = crc32(0, &kind, 1);
-  sum = crc32(sum, reinterpret_cast<const Bytef*>(payload.data()),
-              static_cast<uInt>(payload.size()));
+  sum =
+      crc32(sum, reinterpret_cast<const Bytef*>(payload.data()), static_cast<uInt>(payload.size()));
   return static_cast<uint32_t>(sum);
 }
 
 Error FileError(const std::string& doing, const std::string& path) {
   const ErrorKind kind = errno == ENOSPC || errno == EDQUOT || errno == EIO
                              ? ErrorKind::kResourceExhausted
-                             : errno == ENOENT ? ErrorKind::kNotFound : ErrorKind::kPermission;
+                         : errno == ENOENT ? ErrorKind::kNotFound
+                                           : ErrorKind::kPermission;
   Error error = MakeError(kind, fmt::format("cannot {} {}: {}", doing, path, std::strerror(errno)));
   if (kind == ErrorKind::kResourceExhausted) {
     error = std::move(error).Hint("Make room on the disk of the state folder, then restart.");
@@ -106,8 +107,8 @@ Result<void> SegmentWriter::Append(const ParkedItem& item) {
   std::string payload;
   if (const auto* batch = std::get_if<BatchItem>(&item)) {
     const TableSchemaPtr& schema = batch->batch->schema();
-    const auto [it, is_new] = schemas_.try_emplace(
-        schema.get(), static_cast<uint32_t>(schemas_.size()), schema);
+    const auto [it, is_new] =
+        schemas_.try_emplace(schema.get(), static_cast<uint32_t>(schemas_.size()), schema);
     if (is_new) AddRecord(kSchemaRecord, Serialize(*schema));
     Put<uint32_t>(it->second.first, &payload);
     ChangeBatchImage::Append(*batch->batch, &payload);
@@ -175,8 +176,9 @@ SegmentReader::~SegmentReader() {
 
 Error SegmentReader::Damaged(std::string what) const {
   return MakeError(ErrorKind::kCorrupt, fmt::format("{} {} (byte {})", path_, what, at_))
-      .Hint("Restore the state folder; the rows that were parked there are not lost at the source "
-            "while it keeps its log.");
+      .Hint(
+          "Restore the state folder; the rows that were parked there are not lost at the source "
+          "while it keeps its log.");
 }
 
 Result<std::string> SegmentReader::ReadExactly(size_t size) {

@@ -32,7 +32,7 @@ class SegmentWriter {
 
   Result<void> Append(const ParkedItem& item);
   Result<void> Flush();  // readers see everything appended
-  Result<void> Sync();  // everything appended is durable when it returns
+  Result<void> Sync();   // everything appended is durable when it returns
   int64_t bytes() const { return bytes_; }
 
  private:

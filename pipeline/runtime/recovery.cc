@@ -20,8 +20,8 @@ Result<void> Runtime::Impl::Start() {
                                           options_.parking_memory_bytes_max,
                                           options_.parking_disk_bytes_max, &budget_);
   space_->RemoveStrangers(parked);
-  dead_letters_ = std::make_unique<DeadLetters>(parts_.state->folder() + "/dead-letters.jsonl",
-                                                parts_.clock);
+  dead_letters_ =
+      std::make_unique<DeadLetters>(parts_.state->folder() + "/dead-letters.jsonl", parts_.clock);
   acknowledge_io_ = std::make_unique<IoPool>(1);
   DRIFTLESS_TRY(ConnectSinks());
   for (auto& run : sinks_) DRIFTLESS_TRY(ResolveCuts(*run));
@@ -68,8 +68,9 @@ Result<void> Runtime::Impl::ConnectSinks() {
       return MakeError(ErrorKind::kInvalidConfig,
                        fmt::format("sink {} was \"{}\" and is now \"{}\"", config.name,
                                    known->identity, run->info.identity))
-          .Hint("Positions and schemas of one warehouse do not hold for another. Give the sink a "
-                "new name, or start on a new state folder.");
+          .Hint(
+              "Positions and schemas of one warehouse do not hold for another. Give the sink a "
+              "new name, or start on a new state folder.");
     }
     DRIFTLESS_ASSIGN_OR_RETURN(run->positions, parts_.state->Positions(config.name));
     run->io = std::make_unique<IoPool>(run->traits.io_threads);
@@ -114,8 +115,7 @@ Result<void> Runtime::Impl::ResolveCut(SinkRun& run, const PendingCut& pending) 
     }
     if (abort_) return MakeError(ErrorKind::kCancelled, "told to stop");
     if (state == CommitState::kPrepared) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const CommitOutcome outcome,
-                                 run.CommitOne(token, parts_.metrics));
+      DRIFTLESS_ASSIGN_OR_RETURN(const CommitOutcome outcome, run.CommitOne(token, parts_.metrics));
       state = outcome == CommitOutcome::kCommitted ? CommitState::kCommitted : CommitState::kGone;
     }
     if (state == CommitState::kGone) {
@@ -124,8 +124,10 @@ Result<void> Runtime::Impl::ResolveCut(SinkRun& run, const PendingCut& pending) 
       parts_.metrics->CountCheckpoint(run.name(), "void");
       voided.insert(table);
     } else if (state == CommitState::kUnknown) {
-      spdlog::warn("sink {}: table {}: the sink cannot tell yet whether cut {} is committed; the "
-                   "table waits", run.name(), table.ToString(), pending.cut);
+      spdlog::warn(
+          "sink {}: table {}: the sink cannot tell yet whether cut {} is committed; the "
+          "table waits",
+          run.name(), table.ToString(), pending.cut);
       voided.insert(table);
       const auto own = pending.move.tables.find(table);
       TablePosition position = own == pending.move.tables.end() ? TablePosition{} : own->second;
@@ -192,8 +194,8 @@ Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableStat
     start.waits = state.cut_committed || run->unsettled.contains(state.table.table);
     if (state.cut_committed) {
       const bool is_late = state.source.table.empty();
-      ChangeUnderway& change = is_late ? run->late_changes[state.table.table]
-                                       : run->changes[state.table.table];
+      ChangeUnderway& change =
+          is_late ? run->late_changes[state.table.table] : run->changes[state.table.table];
       change.seen_ms = now_ms;
       change.source = state.source;
       change.from_former_process = true;
@@ -273,9 +275,8 @@ void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& park
   context.tables = std::move(inlet_tables_[run.name()]);
   for (const ParkedTable& table : parked) {
     if (table.table.sink != run.name() || table.segments.empty()) continue;
-    auto start = std::find_if(context.tables.begin(), context.tables.end(), [&](const auto& t) {
-      return t.table == table.table.table;
-    });
+    auto start = std::find_if(context.tables.begin(), context.tables.end(),
+                              [&](const auto& t) { return t.table == table.table.table; });
     if (start == context.tables.end()) {
       start = context.tables.insert(context.tables.end(), InletTableStart{});
       start->table = table.table.table;

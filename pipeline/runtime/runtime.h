@@ -20,11 +20,11 @@ namespace driftless {
 struct RuntimeOptions {
   int64_t checkpoint_interval_ms = 10'000;
   int64_t memory_bytes_max = int64_t{256} << 20;
-  int64_t queue_bytes_max = int64_t{16} << 20;          // per inlet; its writers share as much again
+  int64_t queue_bytes_max = int64_t{16} << 20;  // per inlet; its writers share as much again
   int64_t parking_memory_bytes_max = int64_t{32} << 20;
   int64_t parking_disk_bytes_max = int64_t{10} << 30;
-  bool full_parking_fails = false;                      // parking.on-full: fail; else block
-  int writer_threads = 0;                               // per sink; 0: one per core
+  bool full_parking_fails = false;  // parking.on-full: fail; else block
+  int writer_threads = 0;           // per sink; 0: one per core
   int64_t audit_retention_ms = int64_t{90} * 24 * 3600 * 1000;
   bool until_end = false;  // stop when every source has ended, even if a decision is still open
   std::string local_time_zone = "UTC";

@@ -43,8 +43,7 @@ Result<CommitOutcome> SinkRun::CommitOne(const CommitToken& token, Metrics* metr
     if (committed) return CommitOutcome::kCommitted;
     if (committed.error().kind() != ErrorKind::kCommitUnknown) return std::move(committed).error();
     spdlog::warn("sink {}: table {}: the answer to the commit of cut {} was lost: {}", name(),
-                 token.identity.table.ToString(), token.identity.cut,
-                 committed.error().ToString());
+                 token.identity.table.ToString(), token.identity.cut, committed.error().ToString());
     DRIFTLESS_ASSIGN_OR_RETURN(const CommitState state, LookUpOne(token, metrics, 0));
     if (state == CommitState::kCommitted) return CommitOutcome::kCommitted;
     if (state == CommitState::kGone) return CommitOutcome::kGone;

@@ -28,7 +28,7 @@ struct OpenCut {
   size_t threads_left = 0;
   std::map<TablePath, std::vector<PreparedPart>> parts;
   std::map<TablePath, TableEpochPtr> epochs;
-  size_t calls_left = 0;           // seals, then commits
+  size_t calls_left = 0;  // seals, then commits
   std::vector<CommitToken> tokens;
 };
 
@@ -50,7 +50,8 @@ enum class CommitOutcome : uint8_t { kCommitted, kGone };
 // the control thread's alone, except the ones that say otherwise.
 class SinkRun {
  public:
-  SinkRun(RuntimeSink* sink, std::string pipeline) : config(sink), pipeline_name(std::move(pipeline)) {}
+  SinkRun(RuntimeSink* sink, std::string pipeline)
+      : config(sink), pipeline_name(std::move(pipeline)) {}
 
   const std::string& name() const { return config->name; }
   Sink* sink() const { return config->sink.get(); }
@@ -74,11 +75,12 @@ class SinkRun {
   bool checkpoint_running = false;
   bool checkpoint_wanted = false;
   int64_t last_checkpoint_us = 0;
-  std::optional<CutMove> last_move;  // of the last checkpoint; the same again need not be written
-  std::deque<CutTable> waiting_cuts;        // behind a checkpoint
+  std::optional<CutMove> last_move;   // of the last checkpoint; the same again need not be written
+  std::deque<CutTable> waiting_cuts;  // behind a checkpoint
   std::map<TablePath, CutTable> early_cuts;  // decided, but the change has not come again yet
   std::map<TablePath, ChangeUnderway> changes;
-  // A drop that was approved after its rows went on: another change of the table may wait behind it.
+  // A drop that was approved after its rows went on: another change of the table may wait behind
+  // it.
   std::map<TablePath, ChangeUnderway> late_changes;
   std::map<TablePath, PendingCut> unsettled;  // commits of a former process, outcome unknown
   bool positions_moved = false;               // to be written with the next transaction

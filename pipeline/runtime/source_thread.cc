@@ -37,8 +37,9 @@ bool SourceThread::Changes(ChangeBatchPtr batch) {
 
 namespace {
 
-// A renamed table is two changes (`table.rename: new-table`, policy section 9): its old name is left,
-// and a table of the new name appears, with the columns that it has after the whole statement.
+// A renamed table is two changes (`table.rename: new-table`, policy section 9): its old name is
+// left, and a table of the new name appears, with the columns that it has after the whole
+// statement.
 struct RenameSplit {
   StatementChangePtr left;
   StatementChangePtr appears;
@@ -82,8 +83,8 @@ bool SourceThread::Progress(const Point& point, std::string resume, int64_t even
 
 bool SourceThread::DeadLetter(const Point& point, std::string position, std::string_view record,
                               const Error& error) {
-  Result<void> written = context_.dead_letters->Add(context_.stream_name, point, position, record,
-                                                    error);
+  Result<void> written =
+      context_.dead_letters->Add(context_.stream_name, point, position, record, error);
   if (!written) {
     failure_ = std::move(written).error();
     return false;

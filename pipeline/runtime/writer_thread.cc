@@ -94,8 +94,8 @@ Result<WriterThread::OpenWriter*> WriterThread::Find(const WriteRows& rows) {
   context.budget = context_.budget;
   const std::shared_ptr<std::mutex> mutex = context_.table_mutex(rows.epoch->key().table);
   const std::lock_guard<std::mutex> lock(*mutex);
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      open.writer, context_.sink->OpenWriter(rows.epoch->evolved(), rows.index, context));
+  DRIFTLESS_ASSIGN_OR_RETURN(open.writer,
+                             context_.sink->OpenWriter(rows.epoch->evolved(), rows.index, context));
   return &open;
 }
 
@@ -120,8 +120,8 @@ Result<void> WriterThread::Prepare(const PrepareCut& barrier) {
   for (auto it = writers_.begin(); it != writers_.end();) {
     const TablePath& table = it->first.table;
     OpenWriter& open = it->second;
-    const bool takes_part = barrier.table.has_value() ? *barrier.table == table
-                                                      : !barrier.left_behind->contains(table);
+    const bool takes_part =
+        barrier.table.has_value() ? *barrier.table == table : !barrier.left_behind->contains(table);
     if (!takes_part) {
       ++it;
       continue;
@@ -144,8 +144,8 @@ Result<void> WriterThread::Prepare(const PrepareCut& barrier) {
 }
 
 Result<void> WriterThread::Roll() {
-  const auto largest = std::max_element(
-      writers_.begin(), writers_.end(), [](const auto& a, const auto& b) {
+  const auto largest =
+      std::max_element(writers_.begin(), writers_.end(), [](const auto& a, const auto& b) {
         return a.second.writer->buffered_bytes() < b.second.writer->buffered_bytes();
       });
   if (largest == writers_.end()) return {};

@@ -81,7 +81,8 @@ class WriterThread : public MemoryHolder {
     friend auto operator<=>(const WriterKey&, const WriterKey&) = default;
   };
   struct OpenWriter {
-    std::vector<TableEpochPtr> epochs;  // of one generation; a writer may still use each one's projections
+    std::vector<TableEpochPtr>
+        epochs;             // of one generation; a writer may still use each one's projections
     TableWriterPtr writer;  // goes before the epochs do
     bool has_rows = false;  // since the last Prepare
   };

@@ -20,8 +20,8 @@ class MemoryWriter : public TableWriter {
                                ProjectedBatch::Make(batch, projection, rows, reporter_));
     for (const uint32_t row : projected->rows()) {
       const bool is_delete = batch->ops()[row] == Op::kDelete;
-      changes_.push_back({is_delete, RowOf(is_delete ? projected->before() : projected->after(),
-                                           row)});
+      changes_.push_back(
+          {is_delete, RowOf(is_delete ? projected->before() : projected->after(), row)});
     }
     return {};
   }
@@ -33,9 +33,7 @@ class MemoryWriter : public TableWriter {
     part.bytes = static_cast<int64_t>(part.payload.size());
     return part;
   }
-  int64_t buffered_bytes() const override {
-    return static_cast<int64_t>(changes_.size()) * 64;
-  }
+  int64_t buffered_bytes() const override { return static_cast<int64_t>(changes_.size()) * 64; }
 
  private:
   TextRow RowOf(std::span<const ColumnView> columns, uint32_t row) const {

@@ -31,7 +31,8 @@ std::optional<std::string> Convert(const std::string& text, const LogicalType& t
 }
 
 // From the column names before a step to those after it, for columns that stay. Renames show only
-// by identity where a plan is one commit; plans of single operations never change two names at once.
+// by identity where a plan is one commit; plans of single operations never change two names at
+// once.
 std::map<std::string, std::string> SurvivingNames(const Table& table, const SchemaPlan& plan,
                                                   size_t step) {
   const SinkTable& before = table.table;
@@ -50,8 +51,8 @@ std::map<std::string, std::string> SurvivingNames(const Table& table, const Sche
     if (before.FindName(column.name) == nullptr) come.push_back(column.name);
   }
   if (plan.steps.size() > 1) {
-    const bool is_rename = gone.size() == 1 && come.size() == 1 &&
-                           before.columns.size() == after.columns.size();
+    const bool is_rename =
+        gone.size() == 1 && come.size() == 1 && before.columns.size() == after.columns.size();
     if (is_rename) names[gone[0]] = come[0];
     return names;
   }
@@ -170,8 +171,7 @@ Result<void> MemoryStore::WithFault(Fault::At at, ErrorKind after_kind, Work wor
 }
 
 Result<void> MemoryStore::ExecuteStep(const SchemaPlan& plan, size_t step) {
-  return WithFault(Fault::At::kStep, ErrorKind::kCancelled,
-                   [&] { return ApplyStep(plan, step); });
+  return WithFault(Fault::At::kStep, ErrorKind::kCancelled, [&] { return ApplyStep(plan, step); });
 }
 
 Result<void> MemoryStore::Commit(const CommitToken& token) {

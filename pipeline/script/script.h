@@ -19,17 +19,17 @@ struct ScriptLine {
 // One directive of a .drift script; README.md beside this file describes the language.
 struct ScriptDirective {
   enum class Kind : uint8_t {
-    kPipeline,     // configuration from here on
-    kDdl,          // a statement at the source
-    kRows,         // changes of one table at the source
-    kRestart,      // stop cleanly and start again
-    kCrash,        // drop everything that is not committed, start again
-    kRefuse,       // the sink says no to the next step
-    kApprove,      // decide on a hold
+    kPipeline,  // configuration from here on
+    kDdl,       // a statement at the source
+    kRows,      // changes of one table at the source
+    kRestart,   // stop cleanly and start again
+    kCrash,     // drop everything that is not committed, start again
+    kRefuse,    // the sink says no to the next step
+    kApprove,   // decide on a hold
     kReject,
-    kRetry,        // decide on a stopped event
+    kRetry,  // decide on a stopped event
     kSkip,
-    kVerdicts,     // expectations
+    kVerdicts,  // expectations
     kSchema,
     kResult,
     kDivergences,

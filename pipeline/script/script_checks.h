@@ -12,8 +12,8 @@
 // difference in words, or kParse where the expectation itself is wrong.
 namespace driftless {
 
-// Lines "[SINK] TABLE EVENT VERDICT ["TEXT"]", in order; TEXT must stand in reason, rewrites, cell or
-// rows. Verdicts on default.change count only where some line names one.
+// Lines "[SINK] TABLE EVENT VERDICT ["TEXT"]", in order; TEXT must stand in reason, rewrites, cell
+// or rows. Verdicts on default.change count only where some line names one.
 Result<std::string> CheckVerdicts(const std::vector<ScriptLine>& expected,
                                   const std::vector<AuditRecord>& all);
 // Lines "[SINK] TABLE EVENT", in any order.
@@ -22,8 +22,8 @@ Result<std::string> CheckHolds(const std::vector<ScriptLine>& expected,
 // Lines "[SINK] TABLE EVENT COLUMN|- ["TEXT"]", in any order.
 Result<std::string> CheckDivergences(const std::vector<ScriptLine>& expected,
                                      const std::vector<Divergence>& actual);
-// Lines "NAME TYPE [comment "TEXT"]" in order (TYPE * is any), then "primary key (A, B)" and "partitioned by (A)"
-// where the table has them; "no table" where there must be none.
+// Lines "NAME TYPE [comment "TEXT"]" in order (TYPE * is any), then "primary key (A, B)" and
+// "partitioned by (A)" where the table has them; "no table" where there must be none.
 Result<std::string> CheckSchema(const std::vector<ScriptLine>& expected, const SinkTable* actual);
 // JSON objects, in any order. Columns that an object does not name are not looked at.
 Result<std::string> CheckRows(const std::vector<ScriptLine>& expected,

@@ -193,8 +193,8 @@ Result<RunOutcome> ScriptPipeline::RunOnce(size_t end, bool crash_at_end) {
     if (running != nullptr) running->Abort();
   };
   Metrics metrics;
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      RuntimeParts parts, MakeParts(end, crash_at_end ? std::function<void()>(crash) : nullptr));
+  DRIFTLESS_ASSIGN_OR_RETURN(RuntimeParts parts,
+                             MakeParts(end, crash_at_end ? std::function<void()>(crash) : nullptr));
   parts.state = state.get();
   parts.metrics = &metrics;
   for (const auto& [name, store] : stores_) store->OnCrash(crash);

@@ -17,8 +17,8 @@ namespace driftless {
 
 class TableReader;
 
-// The pipeline of one script: configuration, state folder, and the world outside (the sinks' tables),
-// which stays while runs come and go.
+// The pipeline of one script: configuration, state folder, and the world outside (the sinks'
+// tables), which stays while runs come and go.
 class ScriptPipeline {
  public:
   // `folder` is the script's own: state and warehouses go there.

@@ -10,7 +10,8 @@
 
 namespace driftless {
 
-// Reads the body of a `rows` directive into changes of the table: "+I {...}", "-U {...}" followed by
+// Reads the body of a `rows` directive into changes of the table: "+I {...}", "-U {...}" followed
+// by
 // "+U {...}", "+U {...}" alone, "-D {...}", "+R {...}" (a row of a snapshot). Values are JSON by
 // column name, in the texts of schema/types/value_text.h; bytes as "0x..." or as text. Columns that
 // are not named are NULL in +I and +R, and not sent in the others.

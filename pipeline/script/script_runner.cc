@@ -48,11 +48,8 @@ class ScriptRunner {
     switch (directive.kind) {
       case Kind::kDdl:
       case Kind::kRows: pending_ = true; return {};
-      case Kind::kPipeline:
-        return Configure(directive, index);
-      case Kind::kRestart:
-        pending_ = true;
-        return Settle(index);
+      case Kind::kPipeline: return Configure(directive, index);
+      case Kind::kRestart: pending_ = true; return Settle(index);
       case Kind::kCrash: return Crash(directive, index);
       case Kind::kRefuse: return Refuse(directive, index);
       case Kind::kApprove: return Answer(directive, index, "approve");
@@ -121,8 +118,8 @@ class ScriptRunner {
       return i < directive.words.size() ? directive.words[i] : std::string();
     };
     MemoryStore::Fault fault;
-    const bool known = (word(0) == "before" || word(0) == "after") &&
-                       (word(1) == "step" || word(1) == "commit");
+    const bool known =
+        (word(0) == "before" || word(0) == "after") && (word(1) == "step" || word(1) == "commit");
     if (!known) {
       return MakeError(ErrorKind::kParse, "write: crash, or crash before|after step|commit")
           .At(directive.line, 1);
@@ -136,7 +133,8 @@ class ScriptRunner {
   Result<void> Refuse(const ScriptDirective& directive, size_t index) {
     MemoryStore::Fault fault;
     fault.message = directive.words[0];
-    if (directive.words.size() > 1) fault.times = static_cast<int>(std::strtol(directive.words[1].c_str(), nullptr, 10));
+    if (directive.words.size() > 1)
+      fault.times = static_cast<int>(std::strtol(directive.words[1].c_str(), nullptr, 10));
     if (fault.times < 1) {
       return MakeError(ErrorKind::kParse, "TIMES is a number from 1 on").At(directive.line, 1);
     }
@@ -205,8 +203,8 @@ class ScriptRunner {
     }
     const std::string text = failure_->ToString();
     if (!directive.words.empty() && text.find(directive.words[0]) == std::string::npos) {
-      Fail(directive.line, "expected a failure that says \"" + directive.words[0] + "\"\nis:\n  " +
-                               text);
+      Fail(directive.line,
+           "expected a failure that says \"" + directive.words[0] + "\"\nis:\n  " + text);
     }
     failure_seen_ = true;
     return {};

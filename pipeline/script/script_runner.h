@@ -16,7 +16,7 @@ struct ScriptFailure {
 struct ScriptReport {
   int expectations = 0;  // that were looked at
   std::vector<ScriptFailure> failures;
-  std::string folder;    // state and warehouse; gone unless it was to be kept
+  std::string folder;  // state and warehouse; gone unless it was to be kept
   bool ok() const { return failures.empty(); }
 };
 

@@ -9,8 +9,8 @@
 namespace driftless {
 
 // The pipeline's HTTP end: GET /metrics (Prometheus' text format) and GET /healthz (200 while the
-// pipeline is well, 503 with the reason otherwise). A few threads of its own; the handlers are called
-// on them.
+// pipeline is well, 503 with the reason otherwise). A few threads of its own; the handlers are
+// called on them.
 class HttpServer {
  public:
   struct Handlers {

@@ -6,9 +6,8 @@ namespace driftless {
 namespace {
 
 Error Damaged(std::string_view what, std::string_view text) {
-  return MakeError(ErrorKind::kCorrupt,
-                   "the stored " + std::string(what) + " \"" + std::string(text) +
-                       "\" does not parse")
+  return MakeError(ErrorKind::kCorrupt, "the stored " + std::string(what) + " \"" +
+                                            std::string(text) + "\" does not parse")
       .Hint("The state folder is damaged; restore it or start from a new one.");
 }
 

@@ -13,8 +13,8 @@
 namespace driftless {
 
 // Where one sink table stands apart from its sink: `base` where it stays behind (held, parked), and
-// per source table that feeds it how far it is ahead. A batch of one source table says nothing about
-// the others, so "ahead" is kept per feed: merged shards never hide each other's rows.
+// per source table that feeds it how far it is ahead. A batch of one source table says nothing
+// about the others, so "ahead" is kept per feed: merged shards never hide each other's rows.
 struct TablePosition {
   std::optional<CutPosition> base;  // none: the sink's own
   std::map<TablePath, CutPosition> feeds;

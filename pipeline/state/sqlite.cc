@@ -136,8 +136,8 @@ int64_t SqliteDatabase::changed_rows() const { return sqlite3_changes64(database
 Error SqliteDatabase::LastError(std::string_view doing) const {
   const int code = database_ == nullptr ? SQLITE_NOMEM : sqlite3_extended_errcode(database_);
   const char* words = database_ == nullptr ? "out of memory" : sqlite3_errmsg(database_);
-  return MakeError(KindOf(code), "state database " + path_ + ": " + words + " (" +
-                                     std::string(doing) + ")");
+  return MakeError(KindOf(code),
+                   "state database " + path_ + ": " + words + " (" + std::string(doing) + ")");
 }
 
 }  // namespace driftless

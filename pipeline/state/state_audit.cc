@@ -40,13 +40,11 @@ Result<Enum> FromText(const std::array<Enum, N>& values, const std::string& text
 }
 
 constexpr std::array kPhases = {AuditPhase::kIntent, AuditPhase::kOutcome};
-constexpr std::array kResults = {AuditResult::kPending,  AuditResult::kDone,
-                                 AuditResult::kRefused,  AuditResult::kSkipped,
-                                 AuditResult::kHeld,     AuditResult::kRejected,
-                                 AuditResult::kFailed,   AuditResult::kSuperseded};
-constexpr std::array kVerdicts = {VerdictKind::kApply,  VerdictKind::kRewrite,
-                                  VerdictKind::kSkip,   VerdictKind::kIgnore,
-                                  VerdictKind::kHold,   VerdictKind::kFail};
+constexpr std::array kResults = {
+    AuditResult::kPending, AuditResult::kDone,     AuditResult::kRefused, AuditResult::kSkipped,
+    AuditResult::kHeld,    AuditResult::kRejected, AuditResult::kFailed,  AuditResult::kSuperseded};
+constexpr std::array kVerdicts = {VerdictKind::kApply,  VerdictKind::kRewrite, VerdictKind::kSkip,
+                                  VerdictKind::kIgnore, VerdictKind::kHold,    VerdictKind::kFail};
 constexpr std::array kBehaviors = {Behavior::kLenient, Behavior::kEvolve, Behavior::kTryEvolve,
                                    Behavior::kIgnore, Behavior::kException};
 
@@ -65,8 +63,8 @@ Result<AuditRecord> ReadAudit(const SqliteStatement& row) {
   DRIFTLESS_ASSIGN_OR_RETURN(record.phase, FromText(kPhases, row.Text(3)));
   record.statement = row.Text(4);
   DRIFTLESS_ASSIGN_OR_RETURN(record.source_table, DecodeTablePath(row.Text(5)));
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      record.point, ParsePointSortKey(row.Text(7), static_cast<StreamId>(row.Int(6))));
+  DRIFTLESS_ASSIGN_OR_RETURN(record.point,
+                             ParsePointSortKey(row.Text(7), static_cast<StreamId>(row.Int(6))));
   record.position = row.Text(8);
   record.part = static_cast<uint32_t>(row.Int(9));
   DRIFTLESS_ASSIGN_OR_RETURN(record.event, EventFromText(row.Text(10)));
@@ -200,9 +198,18 @@ Result<std::vector<AuditRecord>> StateStore::Audit(const AuditQuery& query) cons
           "SELECT * FROM (SELECT * FROM audit WHERE (?1 IS NULL OR sink = ?1) AND (?2 IS NULL OR "
           "source_table = ?2 OR sink_table = ?2) AND (?3 IS NULL OR id = ?3) ORDER BY seq DESC "
           "LIMIT ?4) ORDER BY seq"));
-  if (query.sink.has_value()) rows.Bind(*query.sink); else rows.BindNull();
-  if (query.table.has_value()) rows.Bind(EncodeTablePath(*query.table)); else rows.BindNull();
-  if (query.decision.has_value()) rows.Bind(*query.decision); else rows.BindNull();
+  if (query.sink.has_value())
+    rows.Bind(*query.sink);
+  else
+    rows.BindNull();
+  if (query.table.has_value())
+    rows.Bind(EncodeTablePath(*query.table));
+  else
+    rows.BindNull();
+  if (query.decision.has_value())
+    rows.Bind(*query.decision);
+  else
+    rows.BindNull();
   rows.Bind(query.limit > 0 ? query.limit : int64_t{-1});
   std::vector<AuditRecord> records;
   while (true) {
@@ -325,9 +332,8 @@ Result<std::vector<StoredRequest>> StateStore::OpenRequests() const {
 
 Result<std::optional<StoredRequest>> StateStore::Request(int64_t number) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      SqliteStatement rows,
-      database_.Prepare(std::string(kRequestColumns) + "WHERE number = ?"));
+  DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement rows,
+                             database_.Prepare(std::string(kRequestColumns) + "WHERE number = ?"));
   DRIFTLESS_ASSIGN_OR_RETURN(const bool found, rows.Bind(number).Step());
   if (!found) return std::optional<StoredRequest>();
   return std::optional<StoredRequest>(ReadRequest(rows));

@@ -38,8 +38,8 @@ Result<std::vector<SchemaVersion>> StateStore::Versions(SqliteStatement rows) co
     if (!more) return versions;
     SchemaVersion version;
     DRIFTLESS_ASSIGN_OR_RETURN(version.table, DecodeTablePath(rows.Text(0)));
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        version.point, ParsePointSortKey(rows.Text(2), static_cast<StreamId>(rows.Int(1))));
+    DRIFTLESS_ASSIGN_OR_RETURN(version.point,
+                               ParsePointSortKey(rows.Text(2), static_cast<StreamId>(rows.Int(1))));
     version.position = rows.Text(3);
     version.time_ms = rows.Int(4);
     if (!rows.IsNull(5)) {

@@ -111,7 +111,7 @@ bool IsNetworkFileSystem(long f_type) {
 }
 
 Result<void> CheckLocalFileSystem(const std::string& folder) {
-  struct statfs info {};
+  struct statfs info{};
   if (statfs(folder.c_str(), &info) != 0) {
     return MakeError(ErrorKind::kPermission,
                      fmt::format("cannot examine {}: {}", folder, std::strerror(errno)));

@@ -7,8 +7,8 @@
 
 namespace driftless {
 
-// Keeps a second process away from a state folder. The lock is the operating system's (flock(2)), so
-// that a killed holder leaves nothing behind; the file's text only tells people who holds it.
+// Keeps a second process away from a state folder. The lock is the operating system's (flock(2)),
+// so that a killed holder leaves nothing behind; the file's text only tells people who holds it.
 class StateLock {
  public:
   StateLock() = default;

@@ -44,16 +44,14 @@ Result<std::unique_ptr<StateStore>> StateStore::Open(const std::string& folder,
       SqliteDatabase database,
       SqliteDatabase::Open(DatabasePath(folder), SqliteDatabase::Create::kIfMissing));
   DRIFTLESS_TRY(Prepare(&database, pipeline, clock));
-  return std::unique_ptr<StateStore>(
-      new StateStore(folder, std::move(lock), std::move(database)));
+  return std::unique_ptr<StateStore>(new StateStore(folder, std::move(lock), std::move(database)));
 }
 
 Result<std::unique_ptr<StateStore>> StateStore::OpenShared(const std::string& folder) {
   auto database = SqliteDatabase::Open(DatabasePath(folder), SqliteDatabase::Create::kNo);
   if (!database) {
     return MakeError(ErrorKind::kNotFound,
-                     fmt::format("no pipeline state in {}: {}", folder,
-                                 database.error().message()))
+                     fmt::format("no pipeline state in {}: {}", folder, database.error().message()))
         .Hint("Give the folder that `driftless run` uses with --state.");
   }
   std::unique_ptr<StateStore> store(new StateStore(folder, StateLock(), std::move(*database)));
@@ -100,8 +98,9 @@ Result<void> StateStore::Prepare(SqliteDatabase* database, std::string_view pipe
     return MakeError(ErrorKind::kConflict,
                      fmt::format("the state folder belongs to the pipeline \"{}\", not to \"{}\"",
                                  has_owner ? owner.Text(0) : "", pipeline))
-        .Hint("Give every pipeline a folder of its own with --state; a pipeline that was renamed "
-              "needs its old pipeline.name.");
+        .Hint(
+            "Give every pipeline a folder of its own with --state; a pipeline that was renamed "
+            "needs its old pipeline.name.");
   }
   owner = SqliteStatement();
   return database->Execute("COMMIT");
@@ -127,10 +126,9 @@ Result<std::optional<int64_t>> StateStore::Number(std::string_view sql) const {
 
 Result<uint32_t> StateStore::BeginAttempt() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      SqliteStatement raise,
-      database_.Prepare("UPDATE meta SET value = CAST(value AS INTEGER) + 1 "
-                        "WHERE key = 'attempt' RETURNING value"));
+  DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement raise,
+                             database_.Prepare("UPDATE meta SET value = CAST(value AS INTEGER) + 1 "
+                                               "WHERE key = 'attempt' RETURNING value"));
   DRIFTLESS_ASSIGN_OR_RETURN(const bool found, raise.Step());
   if (!found) return MakeError(ErrorKind::kCorrupt, "the state database has no attempt number");
   const auto attempt = static_cast<uint32_t>(raise.Int(0));
@@ -183,13 +181,13 @@ Result<void> StateStore::Transact(const std::function<Result<void>(StateTransact
 Result<void> StateTransaction::PutSink(const StoredSink& sink) {
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement put,
-      database_->Prepare("INSERT INTO sinks (name, type, identity) VALUES (?, ?, ?) ON CONFLICT "
-                         "(name) DO UPDATE SET type = excluded.type, identity = excluded.identity"));
+      database_->Prepare(
+          "INSERT INTO sinks (name, type, identity) VALUES (?, ?, ?) ON CONFLICT "
+          "(name) DO UPDATE SET type = excluded.type, identity = excluded.identity"));
   return put.Bind(sink.name).Bind(sink.type).Bind(sink.identity).Run();
 }
 
-Result<void> StateTransaction::PutPositions(std::string_view sink,
-                                            const SinkPositions& positions) {
+Result<void> StateTransaction::PutPositions(std::string_view sink, const SinkPositions& positions) {
   DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement base,
                              database_->Prepare("UPDATE sinks SET position = ? WHERE name = ?"));
   DRIFTLESS_TRY(base.Bind(positions.base.Serialize()).Bind(sink).Run());
@@ -200,7 +198,11 @@ Result<void> StateTransaction::PutPositions(std::string_view sink,
                        const CutPosition& position) -> Result<void> {
     DRIFTLESS_ASSIGN_OR_RETURN(
         SqliteStatement row, database_->Prepare("INSERT INTO table_positions VALUES (?, ?, ?, ?)"));
-    return row.Bind(sink).Bind(EncodeTablePath(table)).Bind(source).Bind(position.Serialize()).Run();
+    return row.Bind(sink)
+        .Bind(EncodeTablePath(table))
+        .Bind(source)
+        .Bind(position.Serialize())
+        .Run();
   };
   for (const auto& [table, position] : positions.tables) {
     if (position.base.has_value()) DRIFTLESS_TRY(put(table, "", *position.base));
@@ -243,8 +245,8 @@ Result<void> StateTransaction::PutCut(std::string_view sink, const PendingCut& c
 }
 
 Result<void> StateTransaction::DropCut(std::string_view sink, CutId cut) {
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      SqliteStatement drop, database_->Prepare("DELETE FROM cuts WHERE cut = ? AND sink = ?"));
+  DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement drop,
+                             database_->Prepare("DELETE FROM cuts WHERE cut = ? AND sink = ?"));
   DRIFTLESS_TRY(drop.Bind(cut).Bind(sink).Run());
   DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement tokens,
                              database_->Prepare("DELETE FROM tokens WHERE cut = ?"));
@@ -331,8 +333,7 @@ Result<std::vector<PendingCut>> StateStore::PendingCuts(std::string_view sink,
 
 Result<CutId> StateStore::NextCut() const {
   DRIFTLESS_ASSIGN_OR_RETURN(
-      const auto next,
-      Number("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'next_cut'"));
+      const auto next, Number("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'next_cut'"));
   return static_cast<CutId>(next.value_or(1));
 }
 
@@ -353,14 +354,17 @@ Result<void> StateTransaction::PutCutState(const SinkTableKey& table, std::strin
       SqliteStatement mark,
       database_->Prepare("UPDATE table_states SET cut = ?, cut_committed = 0, source_table = ? "
                          "WHERE sink = ? AND sink_table = ?"));
-  return mark.Bind(cut).Bind(EncodeTablePath(source)).Bind(table.sink).Bind(EncodeTablePath(table.table)).Run();
+  return mark.Bind(cut)
+      .Bind(EncodeTablePath(source))
+      .Bind(table.sink)
+      .Bind(EncodeTablePath(table.table))
+      .Run();
 }
 
 Result<void> StateTransaction::MarkCutCommitted(const SinkTableKey& table, CutId cut) {
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      SqliteStatement mark,
-      database_->Prepare("UPDATE table_states SET cut_committed = 1 "
-                         "WHERE sink = ? AND sink_table = ? AND cut = ?"));
+  DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement mark,
+                             database_->Prepare("UPDATE table_states SET cut_committed = 1 "
+                                                "WHERE sink = ? AND sink_table = ? AND cut = ?"));
   return mark.Bind(table.sink).Bind(EncodeTablePath(table.table)).Bind(cut).Run();
 }
 

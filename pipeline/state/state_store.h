@@ -70,8 +70,8 @@ class StateTransaction {
  public:
   Result<void> PutSink(const StoredSink& sink);
   Result<void> PutPositions(std::string_view sink, const SinkPositions& positions);
-  // Transaction A: the cut, its tokens and, by the caller, a table state. Also keeps the number from
-  // being given again.
+  // Transaction A: the cut, its tokens and, by the caller, a table state. Also keeps the number
+  // from being given again.
   Result<void> PutCut(std::string_view sink, const PendingCut& cut);
   // Transaction B: the cut and its tokens are gone; the caller puts the positions it moved.
   Result<void> DropCut(std::string_view sink, CutId cut);
@@ -115,8 +115,8 @@ class StateStore : public SchemaHistoryStore {
   static constexpr int kFormat = 1;
 
   // For the pipeline itself: makes the folder and the database where need be and takes the lock.
-  // Errors: kConflict (in use, or the state of another pipeline), kUnsupported (network file system,
-  // a newer format), kPermission.
+  // Errors: kConflict (in use, or the state of another pipeline), kUnsupported (network file
+  // system, a newer format), kPermission.
   static Result<std::unique_ptr<StateStore>> Open(const std::string& folder,
                                                   std::string_view pipeline, const Clock& clock);
   // For commands: no lock. Errors: kNotFound where there is no state.

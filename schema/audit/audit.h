@@ -12,8 +12,8 @@ namespace driftless {
 
 // One sink table of the pipeline: the unit that decides, waits and commits for itself.
 struct SinkTableKey {
-  std::string sink;  // the sink's name in the pipeline
-  TablePath table;   // at the sink
+  std::string sink;              // the sink's name in the pipeline
+  TablePath table;               // at the sink
   std::string ToString() const;  // "lake: shop.orders"
   friend auto operator<=>(const SinkTableKey&, const SinkTableKey&) = default;
 };
@@ -23,14 +23,14 @@ using DecisionId = uint64_t;
 
 enum class AuditPhase : uint8_t { kIntent, kOutcome };
 enum class AuditResult : uint8_t {
-  kPending,      // intent only
+  kPending,  // intent only
   kDone,
-  kRefused,      // the sink said no
-  kSkipped,      // nothing was to be done
+  kRefused,  // the sink said no
+  kSkipped,  // nothing was to be done
   kHeld,
   kRejected,
   kFailed,
-  kSuperseded,   // decided again later
+  kSuperseded,  // decided again later
 };
 std::string_view ToString(AuditPhase phase);
 std::string_view ToString(AuditResult result);
@@ -47,29 +47,29 @@ struct AuditRecord {
   std::string position;  // the source's own words for the point: file and line, binlog position
   uint32_t part = 0;
   EventKind event = EventKind::kCreateTable;
-  std::string detail;    // Describe(change)
+  std::string detail;  // Describe(change)
   SinkTableKey sink;
   std::string sink_type;
   Behavior behavior = Behavior::kLenient;
   Verdict verdict;
   std::vector<std::string> actions;  // Step::action of the plan
   AuditResult result = AuditResult::kPending;
-  std::string message;   // the sink's words, a person's name, a file
+  std::string message;  // the sink's words, a person's name, a file
 };
 
 // A standing difference between source and sink that a verdict caused. Visible until it is gone.
 struct Divergence {
   uint64_t id = 0;  // set by the store
   SinkTableKey sink;
-  ColumnId column = 0;       // 0: the table as a whole
-  std::string column_name;   // at the source, when it began
+  ColumnId column = 0;      // 0: the table as a whole
+  std::string column_name;  // at the source, when it began
   EventKind event = EventKind::kAddColumn;
-  std::string text;          // "column qty is not at the sink; its values are not written"
+  std::string text;  // "column qty is not at the sink; its values are not written"
   DecisionId cause = 0;
   int64_t since_ms = 0;
-  int64_t rows = 0;          // rows concerned so far, where that is counted
+  int64_t rows = 0;  // rows concerned so far, where that is counted
   std::optional<int64_t> ended_ms;
-  std::string ended_by;      // "drop.column of qty", "acknowledged"
+  std::string ended_by;  // "drop.column of qty", "acknowledged"
 };
 
 }  // namespace driftless

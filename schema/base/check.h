@@ -8,7 +8,7 @@ namespace driftless {
 
 }  // namespace driftless
 
-#define DRIFTLESS_CHECK(condition)                                                       \
-  (__builtin_expect(static_cast<bool>(condition), 1)                                     \
-       ? static_cast<void>(0)                                                            \
+#define DRIFTLESS_CHECK(condition)                   \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::driftless::CheckFailed(#condition, __FILE__, __LINE__))

@@ -46,7 +46,8 @@ Error::Error(ErrorKind kind, std::string message) : payload_(std::make_unique<Pa
 Error::Error(const Error& other)
     : payload_(other.payload_ ? std::make_unique<Payload>(*other.payload_) : nullptr) {}
 Error& Error::operator=(const Error& other) {
-  if (this != &other) payload_ = other.payload_ ? std::make_unique<Payload>(*other.payload_) : nullptr;
+  if (this != &other)
+    payload_ = other.payload_ ? std::make_unique<Payload>(*other.payload_) : nullptr;
   return *this;
 }
 Error::Error(Error&&) noexcept = default;

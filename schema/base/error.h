@@ -46,9 +46,9 @@ class Error {
   const std::string& message() const;
   // What was being done, outermost first: "pipeline orders", "sink lake", "table shop.orders".
   const std::vector<std::string>& context() const;
-  const std::string& hint() const;  // what the user can do; may be empty
-  int line() const;                 // 1-based; 0 where there is none
-  int column() const;               // 1-based, in characters; 0 where there is none
+  const std::string& hint() const;      // what the user can do; may be empty
+  int line() const;                     // 1-based; 0 where there is none
+  int column() const;                   // 1-based, in characters; 0 where there is none
   const std::string& position() const;  // source position as text; may be empty
 
   Error&& Context(std::string text) &&;

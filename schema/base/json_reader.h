@@ -169,8 +169,8 @@ Result<T> ReadJson(std::string_view text, std::string_view what, Read read) {
       T value = read(JsonObject(root, "", &problem));
       if (problem.ok()) return value;
     }
-    return MakeError(ErrorKind::kCorrupt, "the stored text is not " + std::string(what) + ": " +
-                                              problem.text());
+    return MakeError(ErrorKind::kCorrupt,
+                     "the stored text is not " + std::string(what) + ": " + problem.text());
   } catch (const std::exception& e) {
     return MakeError(ErrorKind::kCorrupt,
                      "the stored text is not " + std::string(what) + ": " + e.what());

@@ -27,7 +27,8 @@ void AppendInteger(Integer value, std::string* out) {
 
 // Writes one compact JSON document piece by piece; it puts the commas. Example:
 //   JsonWriter json(&text);
-//   json.BeginObject().Key("id").Int(7).Key("names").BeginArray().String("a").EndArray().EndObject();
+//   json.BeginObject().Key("id").Int(7).Key("names").BeginArray().String("a").EndArray()
+//       .EndObject();
 class JsonWriter {
  public:
   explicit JsonWriter(std::string* out) : out_(out) {}

@@ -29,8 +29,8 @@ std::string LowerCase(std::string_view text) {
     // All letters that have a rule take one or two bytes; the rest is copied as it is.
     if (lead >= 0xC2 && lead <= 0xDF && i + 1 < text.size() &&
         (static_cast<unsigned char>(text[i + 1]) & 0xC0) == 0x80) {
-      const uint32_t c = LowerCodePoint(((lead & 0x1Fu) << 6) |
-                                        (static_cast<unsigned char>(text[i + 1]) & 0x3Fu));
+      const uint32_t c =
+          LowerCodePoint(((lead & 0x1Fu) << 6) | (static_cast<unsigned char>(text[i + 1]) & 0x3Fu));
       out += static_cast<char>(0xC0 | (c >> 6));
       out += static_cast<char>(0x80 | (c & 0x3F));
       ++i;

@@ -14,7 +14,8 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
   using Base = tl::expected<T, Error>;
   using Base::Base;
-  Result(Error error) : Base(tl::unexpect, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : Base(tl::unexpect, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   Result() = default;
 };
 
@@ -24,9 +25,9 @@ static_assert(sizeof(Result<void>) <= 16);
 #define DRIFTLESS_CONCAT(a, b) DRIFTLESS_CONCAT_INNER(a, b)
 
 // Returns the error of `expr`, if it has one, from the enclosing function.
-#define DRIFTLESS_TRY(expr)                                             \
-  do {                                                                  \
-    auto&& driftless_result = (expr);                                   \
+#define DRIFTLESS_TRY(expr)                                            \
+  do {                                                                 \
+    auto&& driftless_result = (expr);                                  \
     if (!driftless_result) return std::move(driftless_result).error(); \
   } while (false)
 

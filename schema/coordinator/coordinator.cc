@@ -33,8 +33,8 @@ int64_t RetryDelayMs(int attempts) {
 }
 
 bool IsSent(const PartDecision& part) {
-  return !part.satisfied && (part.verdict.kind == VerdictKind::kApply ||
-                             part.verdict.kind == VerdictKind::kRewrite);
+  return !part.satisfied &&
+         (part.verdict.kind == VerdictKind::kApply || part.verdict.kind == VerdictKind::kRewrite);
 }
 
 AuditResult ResultOf(const OpenChange& open, const PartDecision& part) {
@@ -97,9 +97,7 @@ struct Coordinator::Impl {
     return state.merge.BySource(*state.evolved);
   }
 
-  void RecordState(const SinkTableKey& key) {
-    Emit(RecordTableState{key, Serialize(tables[key])});
-  }
+  void RecordState(const SinkTableKey& key) { Emit(RecordTableState{key, Serialize(tables[key])}); }
 
   // ---- audit ----
 
@@ -138,8 +136,8 @@ struct Coordinator::Impl {
   void AuditIntents(const SinkTableKey& key, OpenChange* open) {
     for (const PartDecision& part : open->parts) {
       if (open->ids.count(part.part) == 0) open->ids[part.part] = next_decision++;
-      const AuditResult result = part.verdict.kind == VerdictKind::kHold ? AuditResult::kHeld
-                                                                         : AuditResult::kPending;
+      const AuditResult result =
+          part.verdict.kind == VerdictKind::kHold ? AuditResult::kHeld : AuditResult::kPending;
       Emit(RecordAudit{MakeRecord(key, *open, part, AuditPhase::kIntent, result)});
     }
   }
@@ -147,8 +145,7 @@ struct Coordinator::Impl {
   void AuditOutcomes(const SinkTableKey& key, const OpenChange& open) {
     for (const PartDecision& part : open.parts) {
       if (part.verdict.kind == VerdictKind::kHold) continue;  // no outcome yet
-      AuditRecord record =
-          MakeRecord(key, open, part, AuditPhase::kOutcome, ResultOf(open, part));
+      AuditRecord record = MakeRecord(key, open, part, AuditPhase::kOutcome, ResultOf(open, part));
       if (part.satisfied) record.message = "nothing need be sent";
       Audit(std::move(record));
     }
@@ -157,8 +154,7 @@ struct Coordinator::Impl {
   // What an earlier decision about the same change said is not what happens.
   void Supersede(const SinkTableKey& key, const OpenChange& old) {
     for (const PartDecision& part : old.parts) {
-      Emit(RecordAudit{
-          MakeRecord(key, old, part, AuditPhase::kOutcome, AuditResult::kSuperseded)});
+      Emit(RecordAudit{MakeRecord(key, old, part, AuditPhase::kOutcome, AuditResult::kSuperseded)});
     }
   }
 
@@ -232,8 +228,8 @@ struct Coordinator::Impl {
   }
 
   // Rows from before the change must be durable before the schema that they are written under can
-  // change: writers are closed for steps at the sink, and what a skip binds otherwise must not reach
-  // rows that are read again after a crash.
+  // change: writers are closed for steps at the sink, and what a skip binds otherwise must not
+  // reach rows that are read again after a crash.
   static bool NeedsCut(const TableState& state, const OpenChange& open) {
     if (!open.plan.steps.empty() || open.late) return true;
     if (!state.evolved || !open.evolved) return false;
@@ -329,8 +325,10 @@ struct Coordinator::Impl {
                        (part.verdict.cell.empty() ? "" : "; " + part.verdict.cell) + "]";
     Error error = MakeError(ErrorKind::kRefused, std::move(text))
                       .Position(open.position)
-                      .Hint("Change the policy or the sink and start again, or run: driftless "
-                            "decide " + std::to_string(id) + " skip");
+                      .Hint(
+                          "Change the policy or the sink and start again, or run: driftless "
+                          "decide " +
+                          std::to_string(id) + " skip");
     Emit(FailPipeline{key, id, std::move(error)});
   }
 
@@ -354,9 +352,7 @@ struct Coordinator::Impl {
     Emit(ReadSinkTable{key});
   }
 
-  void RetryLater(OpenChange* open) {
-    open->retry_at_ms = now_ms + RetryDelayMs(open->attempts++);
-  }
+  void RetryLater(OpenChange* open) { open->retry_at_ms = now_ms + RetryDelayMs(open->attempts++); }
 
   void Finish(const SinkTableKey& key, bool was_cut) {
     TableState& state = tables[key];
@@ -397,9 +393,8 @@ struct Coordinator::Impl {
   void GoOn(const SinkTableKey& key) {
     TableState& state = tables[key];
     if (state.open) return;
-    const auto ready = std::find_if(state.late.begin(), state.late.end(), [](const OpenChange& o) {
-      return o.answered;
-    });
+    const auto ready = std::find_if(state.late.begin(), state.late.end(),
+                                    [](const OpenChange& o) { return o.answered; });
     if (ready != state.late.end()) {
       state.open = std::move(*ready);
       state.late.erase(ready);
@@ -507,8 +502,8 @@ struct Coordinator::Impl {
       // Known with an outcome: it comes again by replay and meets what was decided.
       return Emit(Release{key, Share(state.evolved), point, true, BySource(state)});
     }
-    const bool same = state.open && state.open->source == source &&
-                      state.open->change->point == point;
+    const bool same =
+        state.open && state.open->source == source && state.open->change->point == point;
     if (state.open && state.open->phase != Phase::kFailed) {
       if (!same) {
         queued[key].push_back(std::move(arrived));
@@ -545,12 +540,11 @@ struct Coordinator::Impl {
   // source tables feed.
   void MergeInto(const SinkTableKey& key, const StatementChangePtr& change, OpenChange* open) {
     const SinkPolicy& policy = *SinkOf(key).policy;
-    const bool flink_cdc = policy.behavior == Behavior::kLenient &&
-                           policy.lenient_style == LenientStyle::kFlinkCdc;
+    const bool flink_cdc =
+        policy.behavior == Behavior::kLenient && policy.lenient_style == LenientStyle::kFlinkCdc;
     open->merge = tables[key].merge;
-    MergedStatement merged =
-        open->merge->Apply(change, flink_cdc ? LatticeStyle::kFlinkCdc : LatticeStyle::kMatrix,
-                           policy.behavior);
+    MergedStatement merged = open->merge->Apply(
+        change, flink_cdc ? LatticeStyle::kFlinkCdc : LatticeStyle::kMatrix, policy.behavior);
     open->change = std::move(merged.change);
     open->settled = std::move(merged.settled);
     open->settled_begun = std::move(merged.begun);
@@ -621,12 +615,8 @@ struct Coordinator::Impl {
     const SinkTable* actual = open.actual ? &*open.actual : nullptr;
     if (open.step >= open.plan.steps.size()) return Finish(key, /*was_cut=*/true);
     switch (SinkOf(key).planner->Recognise(open.plan, open.step, actual)) {
-      case StepState::kDone:
-        open.recovering = false;
-        return SendStep(key, open.step + 1);
-      case StepState::kNotBegun:
-        open.recovering = false;
-        return SendStep(key, open.step);
+      case StepState::kDone: open.recovering = false; return SendStep(key, open.step + 1);
+      case StepState::kNotBegun: open.recovering = false; return SendStep(key, open.step);
       case StepState::kRunning: return RetryLater(&open);
       case StepState::kCannotTell: break;
     }
@@ -685,7 +675,8 @@ struct Coordinator::Impl {
       return std::nullopt;
     };
     for (auto& [key, state] : tables) {
-      if (state.open && (state.open->phase == Phase::kHeld || state.open->phase == Phase::kFailed)) {
+      if (state.open &&
+          (state.open->phase == Phase::kHeld || state.open->phase == Phase::kFailed)) {
         if (const auto part = holds(*state.open)) return Found{key, &*state.open, false, *part};
       }
       for (OpenChange& late : state.late) {
@@ -702,15 +693,16 @@ struct Coordinator::Impl {
     if (!found) return;
     OpenChange& open = *found->change;
     // Whatever is said now, it is not the silence that ran out.
-    std::erase_if(open.forced, [](const auto& entry) {
-      return entry.second.by == ForcedVerdict::By::kTimeout;
-    });
+    std::erase_if(open.forced,
+                  [](const auto& entry) { return entry.second.by == ForcedVerdict::By::kTimeout; });
     switch (given.choice) {
       case Choice::kApprove:
         open.approved = true;
         open.was_read = false;  // the sink may have changed while it waited
         break;
-      case Choice::kReject: open.forced[found->part] = {ForcedVerdict::By::kReject, given.by}; break;
+      case Choice::kReject:
+        open.forced[found->part] = {ForcedVerdict::By::kReject, given.by};
+        break;
       case Choice::kSkip: open.forced[found->part] = {ForcedVerdict::By::kSkip, given.by}; break;
       case Choice::kRetry:
         open.answered = false;
@@ -752,8 +744,8 @@ struct Coordinator::Impl {
   void TimeOut(const SinkTableKey& key) {
     TableState& state = tables[key];
     const SinkPolicy& policy = *SinkOf(key).policy;
-    const auto by = policy.approval_timeout_rejects ? ForcedVerdict::By::kReject
-                                                    : ForcedVerdict::By::kTimeout;
+    const auto by =
+        policy.approval_timeout_rejects ? ForcedVerdict::By::kReject : ForcedVerdict::By::kTimeout;
     const auto expire = [&](OpenChange* open) {
       if (open->answered || now_ms - open->held_since_ms < policy.approval_timeout_ms) return false;
       for (const PartDecision& part : open->parts) {
@@ -785,8 +777,8 @@ struct Coordinator::Impl {
         (open.phase == Phase::kCutting || open.phase == Phase::kExecuting)) {
       return LookFirst(key);
     }
-    // Before transaction A: nothing was sent, and the statement comes again, from the source or from
-    // where its rows were parked.
+    // Before transaction A: nothing was sent, and the statement comes again, from the source or
+    // from where its rows were parked.
     if (open.late) {
       open.phase = Phase::kHeld;
       state.late.push_back(std::move(open));

@@ -16,8 +16,8 @@
 #include "schema/policy/policy.h"
 
 // The coordinator is a pure, synchronous state machine: it owns no thread, clock, file or socket.
-// The runtime feeds it (pipeline/runtime/control.h), the simulator feeds it too (tests/sim). Per sink
-// table it walks:
+// The runtime feeds it (pipeline/runtime/control.h), the simulator feeds it too (tests/sim). Per
+// sink table it walks:
 //
 //   arrived -> decided -> [held ->] cutting -> executing (step by step) -> recorded -> released
 //                    \-> skipped (divergence) ------------------------------------^
@@ -25,7 +25,6 @@
 // The caller drains its inputs, calls Step for each, writes all Record* actions in ONE transaction,
 // and only then carries out the others, in order.
 namespace driftless {
-
 
 // ---- inputs ----------------------------------------------------------------------------------
 
@@ -62,8 +61,8 @@ struct ApprovalGiven {
 struct TimePassed {
   int64_t now_ms = 0;
 };
-using CoordinatorInput =
-    std::variant<ChangeArrived, SinkTableRead, CutCommitted, StepFinished, ApprovalGiven, TimePassed>;
+using CoordinatorInput = std::variant<ChangeArrived, SinkTableRead, CutCommitted, StepFinished,
+                                      ApprovalGiven, TimePassed>;
 
 // ---- actions ---------------------------------------------------------------------------------
 
@@ -73,12 +72,12 @@ struct RecordAudit {
 };
 struct RecordTableState {  // replaces the persisted state of this sink table
   SinkTableKey table;
-  std::string state;       // TableState as text; opaque to the store
+  std::string state;  // TableState as text; opaque to the store
 };
 struct RecordDivergence {
   Divergence divergence;
 };
-struct EndDivergences {    // of this column (0: of the whole table), by that event
+struct EndDivergences {  // of this column (0: of the whole table), by that event
   SinkTableKey table;
   ColumnId column = 0;
   std::optional<EventKind> event;  // only those that this kind began; none: all of the column
@@ -89,21 +88,22 @@ struct ReadSinkTable {
   SinkTableKey table;
 };
 // Flush this table's writers, Prepare and Seal, transaction A (cut, tokens, `state` with intent and
-// plan), Commit, transaction B; then CutCommitted. A table without open writers is cut all the same.
+// plan), Commit, transaction B; then CutCommitted. A table without open writers is cut all the
+// same.
 struct CutTable {
   SinkTableKey table;
-  Point point;             // of the change: the cut lies just before it
-  bool now = false;        // a drop that was approved after its rows went on: the cut lies where the
-                           // table stands, and its items are parked from there until Release
-  std::string state;       // written with transaction A
+  Point point;        // of the change: the cut lies just before it
+  bool now = false;   // a drop that was approved after its rows went on: the cut lies where the
+                      // table stands, and its items are parked from there until Release
+  std::string state;  // written with transaction A
 };
 struct ExecuteStep {
   SinkTableKey table;
   std::shared_ptr<const SchemaPlan> plan;
   uint32_t step = 0;
 };
-// The DDL at `point` is covered by this table's cut from now on; open writers under `evolved` (null:
-// the table is not captured at this sink any more) and let the parked items go on.
+// The DDL at `point` is covered by this table's cut from now on; open writers under `evolved`
+// (null: the table is not captured at this sink any more) and let the parked items go on.
 struct Release {
   SinkTableKey table;
   EvolvedSchemaPtr evolved;
@@ -113,12 +113,12 @@ struct Release {
   // projected by its own entry, or by `evolved` where it has none (one-to-one routes).
   std::map<TablePath, EvolvedSchemaPtr> by_source;
 };
-struct FailPipeline {      // commit everything before the change in all sinks, then stop
+struct FailPipeline {  // commit everything before the change in all sinks, then stop
   SinkTableKey table;
   DecisionId decision = 0;
   Error error;
 };
-struct Notify {            // for the log and metrics: one per verdict and outcome
+struct Notify {  // for the log and metrics: one per verdict and outcome
   AuditRecord record;
   enum class Level : uint8_t { kInfo, kWarn, kError } level = Level::kInfo;
 };
@@ -141,7 +141,7 @@ struct CoordinatorSink {
 // What the runtime recovered for one sink table at start.
 struct RecoveredTable {
   SinkTableKey table;
-  std::string state;  // as RecordTableState and CutTable wrote it last
+  std::string state;           // as RecordTableState and CutTable wrote it last
   bool cut_committed = false;  // the schema cut named in `state` is committed
 };
 
@@ -152,19 +152,21 @@ class Coordinator {
 
   // Takes over what a former process recorded, before any input; returns what must be done to go on
   // (ReadSinkTable for tables with an open intent, Release for others).
-  Result<std::vector<CoordinatorAction>> Restart(std::vector<RecoveredTable> tables, int64_t now_ms);
+  Result<std::vector<CoordinatorAction>> Restart(std::vector<RecoveredTable> tables,
+                                                 int64_t now_ms);
 
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms);
 
-  // The sink table whose hold, late drop or failure this decision belongs to; none: nothing waits for
-  // a person under that number (any more).
+  // The sink table whose hold, late drop or failure this decision belongs to; none: nothing waits
+  // for a person under that number (any more).
   std::optional<SinkTableKey> Waiting(DecisionId decision) const;
 
   // The evolved schema as it stands, null for a table that is not known (yet).
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const;
   // Whether the table's rows wait for a person: its change is held, or has stopped the pipeline.
   bool WaitsForPerson(const SinkTableKey& table) const;
-  // The same in the column ids of each source table, as Release carries it; empty where one feeds it.
+  // The same in the column ids of each source table, as Release carries it; empty where one feeds
+  // it.
   std::map<TablePath, EvolvedSchemaPtr> EvolvedBySource(const SinkTableKey& table) const;
 
  private:

@@ -119,11 +119,10 @@ class ShardMerge::Run {
 
   // A part of the merged table's own. `number`: of the shard's part, once; further ones count on.
   void Push(uint32_t number, ChangeDetail detail, const std::shared_ptr<TableSchema>& before) {
-    const bool taken =
-        std::any_of(result_.change->parts.begin(), result_.change->parts.end(),
-                    [&](const SchemaChange& part) { return part.part == number; }) ||
-        std::any_of(result_.settled.begin(), result_.settled.end(),
-                    [&](const PartDecision& part) { return part.part == number; });
+    const bool taken = std::any_of(result_.change->parts.begin(), result_.change->parts.end(),
+                                   [&](const SchemaChange& part) { return part.part == number; }) ||
+                       std::any_of(result_.settled.begin(), result_.settled.end(),
+                                   [&](const PartDecision& part) { return part.part == number; });
     SchemaChange change;
     change.part = taken ? next_part_++ : number;
     change.detail = std::move(detail);
@@ -334,7 +333,8 @@ class ShardMerge::Run {
     }
     auto& types = merge_.facts_[merged].types;
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-    const LogicalType wide = LeastCommonType(types, style_).WithNullability(column->type.nullable());
+    const LogicalType wide =
+        LeastCommonType(types, style_).WithNullability(column->type.nullable());
     if (wide == column->type) {
       if (settle) Settle(part, VerdictKind::kApply, "the merged type holds every value");
       return;
@@ -387,8 +387,7 @@ class ShardMerge::Run {
 
 MergedStatement ShardMerge::Apply(const std::shared_ptr<const StatementChange>& change,
                                   LatticeStyle style, Behavior behavior) {
-  const bool alone =
-      shards_.empty() || (shards_.size() == 1 && shards_.count(change->table) > 0);
+  const bool alone = shards_.empty() || (shards_.size() == 1 && shards_.count(change->table) > 0);
   if (!merged_ && alone) {
     // One source table: its identities are the merged ones, whatever it does.
     MergedStatement same;

@@ -12,9 +12,10 @@
 #include "schema/policy/decide.h"
 #include "schema/types/casts.h"
 
-// Many source tables into one sink table (policy, section 7). The merged table is a table of its own
-// with its own column identities; every shard binds its columns to them. What happens to the merged
-// table is a function of the shards' states, so that it does not matter which of them comes first.
+// Many source tables into one sink table (policy, section 7). The merged table is a table of its
+// own with its own column identities; every shard binds its columns to them. What happens to the
+// merged table is a function of the shards' states, so that it does not matter which of them comes
+// first.
 namespace driftless {
 
 // What a shard's statement means for the merged table.

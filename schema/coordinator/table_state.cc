@@ -177,7 +177,8 @@ OpenChange ReadOpen(const JsonObject& object) {
   if (object.Has("evolved")) open.evolved = ReadNested(object, "evolved", ParseEvolvedSchema);
   open.begun = ReadBegun(object, "begun");
   open.settled_begun = ReadBegun(object, "settled_begun");
-  object.Objects("settled", [&](const JsonObject& item) { open.settled.push_back(ReadPart(item)); });
+  object.Objects("settled",
+                 [&](const JsonObject& item) { open.settled.push_back(ReadPart(item)); });
   if (object.Has("merge")) open.merge = ReadNested(object, "merge", ShardMerge::Parse);
   object.Objects("ended", [&](const JsonObject& item) {
     EndedDivergence ended{item.Int<ColumnId>("column"), {}, item.String("by")};
@@ -186,8 +187,8 @@ OpenChange ReadOpen(const JsonObject& object) {
   });
   open.step = object.Int<uint32_t>("step");
   object.Objects("forced", [&](const JsonObject& item) {
-    open.forced[item.Int<uint32_t>("part")] = {
-        ReadEnum<5, ForcedVerdict::By>(item, "by", kForced), item.String("message")};
+    open.forced[item.Int<uint32_t>("part")] = {ReadEnum<5, ForcedVerdict::By>(item, "by", kForced),
+                                               item.String("message")};
   });
   open.approved = object.Bool("approved");
   open.answered = object.Bool("answered");

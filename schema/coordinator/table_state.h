@@ -28,7 +28,7 @@ struct OpenChange {
   };
   Phase phase = Phase::kReading;
   StatementChangePtr change;
-  TablePath source;          // the source table that the change came from
+  TablePath source;  // the source table that the change came from
   // What the merge of shards settled by itself, and how the merge stands afterwards.
   std::vector<PartDecision> settled;
   std::vector<BegunDivergence> settled_begun;
@@ -47,7 +47,7 @@ struct OpenChange {
   bool approved = false;
   bool answered = false;  // a hold that somebody, or its timeout, decided
   bool one_by_one = false;
-  bool late = false;      // a drop that was held while its rows went on
+  bool late = false;  // a drop that was held while its rows went on
   int64_t held_since_ms = 0;
 
   // Of this process only.
@@ -55,7 +55,7 @@ struct OpenChange {
   bool recovering = false;          // the next read answers where the sink stands
   std::optional<SinkTable> actual;  // what ReadTable said
   bool was_read = false;
-  int64_t retry_at_ms = 0;          // 0: nothing to repeat
+  int64_t retry_at_ms = 0;  // 0: nothing to repeat
   int attempts = 0;
   int conflicts = 0;
 };
@@ -67,8 +67,8 @@ struct TableState {
   // is never decided again.
   std::map<std::pair<TablePath, StreamId>, Point> decided;
   std::optional<OpenChange> open;
-  std::vector<OpenChange> late;          // drops that wait for approval while rows go on
-  ShardMerge merge;                      // the source tables that feed it
+  std::vector<OpenChange> late;  // drops that wait for approval while rows go on
+  ShardMerge merge;              // the source tables that feed it
 };
 
 // Errors of the inverse: kCorrupt.

@@ -59,7 +59,8 @@ ColumnPlace PlaceIn(const Order& wanted, size_t index) {
   return {ColumnPlace::Kind::kAfter, wanted[index - 1]};
 }
 
-// Columns of `present` that keep their relative order in `wanted`: a longest increasing subsequence.
+// Columns of `present` that keep their relative order in `wanted`: a longest increasing
+// subsequence.
 std::set<ColumnId> Unmoved(const Order& present, const Order& wanted) {
   std::vector<size_t> position;
   for (ColumnId column : present) {
@@ -154,8 +155,7 @@ class Splitter {
   void Emit(ChangeDetail detail, TableSchema next) {
     next.version = present_->version + 1;
     auto shared = std::make_shared<const TableSchema>(std::move(next));
-    parts_.push_back(
-        {static_cast<uint32_t>(parts_.size()), std::move(detail), present_, shared});
+    parts_.push_back({static_cast<uint32_t>(parts_.size()), std::move(detail), present_, shared});
     present_ = std::move(shared);
   }
 
@@ -193,8 +193,8 @@ class Splitter {
         return false;
       }
       const LogicalType to = wanted.type.WithNullability(column->type.nullable());
-      detail.items.push_back({column->id, column->type, to, column->source.type_text,
-                              wanted.source.type_text});
+      detail.items.push_back(
+          {column->id, column->type, to, column->source.type_text, wanted.source.type_text});
       column->type = to;
       column->source.type_text = wanted.source.type_text;
       column->source.charset = wanted.source.charset;

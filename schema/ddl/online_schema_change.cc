@@ -12,8 +12,8 @@ namespace driftless {
 namespace {
 
 // Ids of columns that a shadow got after its creation begin here, so that they are never taken for
-// ids of the real table, which may go on changing meanwhile; the schema alone tells them apart, also
-// after a restart.
+// ids of the real table, which may go on changing meanwhile; the schema alone tells them apart,
+// also after a restart.
 constexpr ColumnId kShadowIds = 1u << 30;
 
 // The text that * stands for, where the name fits the pattern.
@@ -89,8 +89,8 @@ void OnlineSchemaChange::AdoptIdentities(const TablePath& shadow, const TablePat
   adopted.next_column_id = kShadowIds;
   for (const Column& column : made->columns) {
     const int index = original->IndexOfNameIgnoringCase(column.name);
-    ids[column.id] = index >= 0 ? original->columns[static_cast<size_t>(index)].id
-                                : adopted.next_column_id++;
+    ids[column.id] =
+        index >= 0 ? original->columns[static_cast<size_t>(index)].id : adopted.next_column_id++;
   }
   catalog_->Rebind(std::move(adopted), ids);
 }
@@ -169,7 +169,8 @@ void OnlineSchemaChange::TranslateRenames(std::vector<StatementChange> renames, 
     std::erase(order, change.table);
     order.push_back(to);
   }
-  // What was kept back by a waiting drop, or goes to a leftover name below, counts as present before.
+  // What was kept back by a waiting drop, or goes to a leftover name below, counts as present
+  // before.
   for (size_t i = 0; i < waiting_.size();) {
     const TablePath name = waiting_[i].table;
     if (present.contains(name)) {
@@ -218,8 +219,8 @@ void OnlineSchemaChange::TranslateRenames(std::vector<StatementChange> renames, 
   }
 }
 
-// The table of this name was replaced by another. Columns keep their identity by the shadow's ids, or
-// by name.
+// The table of this name was replaced by another. Columns keep their identity by the shadow's ids,
+// or by name.
 void OnlineSchemaChange::Swap(const TablePath& name, const TableSchemaPtr& before,
                               const Origin& newcomer, Outcome* outcome) {
   const TableSchemaPtr found = catalog_->Find(name);

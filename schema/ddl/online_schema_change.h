@@ -9,13 +9,14 @@
 
 namespace driftless {
 
-// Recognises online schema changes (gh-ost, pt-online-schema-change and their like) in what a catalog
-// made of the statements, and gives routing what they mean (policy, section 9):
+// Recognises online schema changes (gh-ost, pt-online-schema-change and their like) in what a
+// catalog made of the statements, and gives routing what they mean (policy, section 9):
 // - shadow tables and what the tools leave behind never appear; their schemas are tracked with the
 //   identities of the table that they stand for;
 // - the swap at the end becomes one change of the real table, whose parts are the difference by
 //   identity, so that a renamed column is a rename;
-// - any other swap of names is a change of the name by column names, with a warning that its content
+// - any other swap of names is a change of the name by column names, with a warning that its
+// content
 //   was replaced.
 // The tracked schemas are corrected along the way: a name that is swapped keeps its incarnation and
 // its columns' ids.
@@ -38,12 +39,13 @@ class OnlineSchemaChange {
   };
 
   // `catalog` must outlive this.
-  explicit OnlineSchemaChange(mysql::DdlCatalog* catalog) : OnlineSchemaChange(catalog, Patterns()) {}
+  explicit OnlineSchemaChange(mysql::DdlCatalog* catalog)
+      : OnlineSchemaChange(catalog, Patterns()) {}
   OnlineSchemaChange(mysql::DdlCatalog* catalog, Patterns patterns);
 
-  // Takes the effect of a statement that the catalog has just applied. A DROP TABLE of a table whose
-  // shadow lives is kept back: if the next statement on either is the rename, both are one swap; else
-  // the drop comes before that statement's changes.
+  // Takes the effect of a statement that the catalog has just applied. A DROP TABLE of a table
+  // whose shadow lives is kept back: if the next statement on either is the rename, both are one
+  // swap; else the drop comes before that statement's changes.
   Outcome Translate(mysql::StatementEffect effect);
 
   // Whether the table is a shadow or a leftover of a tracked table: its rows are no one's.
@@ -55,8 +57,8 @@ class OnlineSchemaChange {
 
  private:
   struct Origin {
-    TablePath name;          // before the statement
-    TableSchemaPtr schema;   // before the statement
+    TablePath name;         // before the statement
+    TableSchemaPtr schema;  // before the statement
   };
 
   std::optional<TablePath> RealTable(const TablePath& table,

@@ -15,8 +15,8 @@ namespace driftless {
 
 enum class Op : uint8_t { kInsert, kUpdate, kDelete, kRead };  // kRead: a row of a snapshot
 
-// One column of one image, a slice of the batch's slab, in Arrow's layout (see LogicalType). Bitmaps
-// are LSB first, one bit a value; a null pointer means all valid, or none absent.
+// One column of one image, a slice of the batch's slab, in Arrow's layout (see LogicalType).
+// Bitmaps are LSB first, one bit a value; a null pointer means all valid, or none absent.
 struct ColumnView {
   int64_t length = 0;
   const uint8_t* validity = nullptr;  // 1 = has a value

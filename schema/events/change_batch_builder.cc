@@ -55,9 +55,7 @@ class SlabWriter {
 ColumnBuilder::ColumnBuilder(const LogicalType& type)
     : kind_(type.kind()), physical_(type.physical()), width_(FixedWidth(physical_)) {
   switch (physical_) {
-    case PhysicalKind::kVariable:
-      offsets_.push_back(0);
-      break;
+    case PhysicalKind::kVariable: offsets_.push_back(0); break;
     case PhysicalKind::kList: {
       offsets_.push_back(0);
       children_.emplace_back(kind_ == TypeKind::kArray ? type.children()[0].type
@@ -91,9 +89,7 @@ void ColumnBuilder::AppendEmpty(int bitmap_null, int bitmap_absent) {
       if ((length_ & 7) == 0) values_.push_back(0);
       break;
     case PhysicalKind::kVariable: offsets_.push_back(static_cast<int32_t>(values_.size())); break;
-    case PhysicalKind::kList:
-      offsets_.push_back(static_cast<int32_t>(children_[0].length_));
-      break;
+    case PhysicalKind::kList: offsets_.push_back(static_cast<int32_t>(children_[0].length_)); break;
     case PhysicalKind::kStruct:
       for (ColumnBuilder& child : children_) child.AppendNull();
       break;

@@ -33,18 +33,16 @@ struct Reader {
   }
 };
 
-Error Damaged() {
-  return MakeError(ErrorKind::kCorrupt, "a stored batch of changes is damaged");
-}
+Error Damaged() { return MakeError(ErrorKind::kCorrupt, "a stored batch of changes is damaged"); }
 
 }  // namespace
 
 void ChangeBatchImage::Append(const ChangeBatch& batch, std::string* out) {
   const uint8_t* slab = batch.slab_.get();
   const auto place = [&](const void* at) {
-    Put<uint64_t>(at == nullptr ? kNowhere
-                                : static_cast<uint64_t>(static_cast<const uint8_t*>(at) - slab),
-                  out);
+    Put<uint64_t>(
+        at == nullptr ? kNowhere : static_cast<uint64_t>(static_cast<const uint8_t*>(at) - slab),
+        out);
   };
   Put<uint32_t>(batch.stream_, out);
   Put<int64_t>(batch.size_, out);

@@ -8,10 +8,10 @@ namespace driftless {
 namespace {
 
 constexpr std::array<std::string_view, kEventKindCount> kTags = {
-    "create.table",      "drop.table",        "truncate.table",       "add.column",
-    "drop.column",       "rename.column",     "alter.column.type",    "relax.nullability",
+    "create.table",        "drop.table",           "truncate.table",      "add.column",
+    "drop.column",         "rename.column",        "alter.column.type",   "relax.nullability",
     "tighten.nullability", "alter.column.comment", "alter.table.comment", "alter.column.position",
-    "rename.table",      "key.change",        "default.change"};
+    "rename.table",        "key.change",           "default.change"};
 
 std::string NameOf(const TableSchemaPtr& schema, ColumnId id) {
   const Column* column = schema ? schema->Find(id) : nullptr;
@@ -67,25 +67,24 @@ std::optional<EventKind> ParseEventTag(std::string_view tag) {
 }
 
 EventKind KindOf(const ChangeDetail& detail) {
-  return std::visit(
-      Overloaded{
-          [](const CreateTable&) { return EventKind::kCreateTable; },
-          [](const DropTable&) { return EventKind::kDropTable; },
-          [](const TruncateTable&) { return EventKind::kTruncateTable; },
-          [](const AddColumns&) { return EventKind::kAddColumn; },
-          [](const DropColumns&) { return EventKind::kDropColumn; },
-          [](const RenameColumns&) { return EventKind::kRenameColumn; },
-          [](const AlterColumnTypes&) { return EventKind::kAlterColumnType; },
-          [](const RelaxNullability&) { return EventKind::kRelaxNullability; },
-          [](const TightenNullability&) { return EventKind::kTightenNullability; },
-          [](const AlterColumnComments&) { return EventKind::kAlterColumnComment; },
-          [](const AlterTableComment&) { return EventKind::kAlterTableComment; },
-          [](const MoveColumns&) { return EventKind::kAlterColumnPosition; },
-          [](const RenameTable&) { return EventKind::kRenameTable; },
-          [](const KeyChange&) { return EventKind::kKeyChange; },
-          [](const DefaultChange&) { return EventKind::kDefaultChange; },
-      },
-      detail);
+  return std::visit(Overloaded{
+                        [](const CreateTable&) { return EventKind::kCreateTable; },
+                        [](const DropTable&) { return EventKind::kDropTable; },
+                        [](const TruncateTable&) { return EventKind::kTruncateTable; },
+                        [](const AddColumns&) { return EventKind::kAddColumn; },
+                        [](const DropColumns&) { return EventKind::kDropColumn; },
+                        [](const RenameColumns&) { return EventKind::kRenameColumn; },
+                        [](const AlterColumnTypes&) { return EventKind::kAlterColumnType; },
+                        [](const RelaxNullability&) { return EventKind::kRelaxNullability; },
+                        [](const TightenNullability&) { return EventKind::kTightenNullability; },
+                        [](const AlterColumnComments&) { return EventKind::kAlterColumnComment; },
+                        [](const AlterTableComment&) { return EventKind::kAlterTableComment; },
+                        [](const MoveColumns&) { return EventKind::kAlterColumnPosition; },
+                        [](const RenameTable&) { return EventKind::kRenameTable; },
+                        [](const KeyChange&) { return EventKind::kKeyChange; },
+                        [](const DefaultChange&) { return EventKind::kDefaultChange; },
+                    },
+                    detail);
 }
 
 std::string Describe(const SchemaChange& change) {

@@ -137,7 +137,7 @@ struct SchemaChange {
 struct StatementChange {
   TablePath table;
   Point point;
-  int64_t commit_time_ms = 0;  // 0 where the source does not say
+  int64_t commit_time_ms = 0;                    // 0 where the source does not say
   std::shared_ptr<const std::string> statement;  // DDL text; null when inferred from rows
   bool from_snapshot = false;  // a record of a snapshot: never drops or truncates anything
   bool inferred = false;       // derived from row shapes, no DDL text was there

@@ -12,11 +12,11 @@ namespace driftless {
 // One entry of a table's history at the source: the schema from `point` on.
 struct SchemaVersion {
   TablePath table;
-  Point point;              // of the statement part that made it
-  std::string position;     // the source's words
-  int64_t time_ms = 0;      // commit time at the source
-  TableSchemaPtr schema;    // null: the table was dropped there
-  std::string statement;    // may be empty (snapshot, inferred)
+  Point point;            // of the statement part that made it
+  std::string position;   // the source's words
+  int64_t time_ms = 0;    // commit time at the source
+  TableSchemaPtr schema;  // null: the table was dropped there
+  std::string statement;  // may be empty (snapshot, inferred)
 };
 
 // The schema history by source position. Stored by the runtime; written by whoever reads a source,

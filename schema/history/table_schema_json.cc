@@ -84,9 +84,8 @@ TableSchema ReadSchema(const JsonObject& object) {
   schema.incarnation = object.Int<uint64_t>("incarnation");
   schema.version = object.Int<uint32_t>("version");
   schema.next_column_id = object.Int<ColumnId>("next_column_id");
-  object.Objects("columns", [&](const JsonObject& column) {
-    schema.columns.push_back(ReadColumn(column));
-  });
+  object.Objects("columns",
+                 [&](const JsonObject& column) { schema.columns.push_back(ReadColumn(column)); });
   schema.primary_key = object.Ints<ColumnId>("primary_key");
   schema.partition_keys = object.Ints<ColumnId>("partition_keys");
   schema.options = object.StringMap("options");

@@ -16,8 +16,8 @@ std::vector<Line> Lines(std::span<const CapabilityMatrix* const> matrices) {
   std::vector<Line> lines;
   for (const CapabilityMatrix* matrix : matrices) {
     for (const Cell& cell : matrix->cells) {
-      lines.push_back({matrix->sink, cell.event, ToString(cell.lenient), ToString(cell.evolve),
-                       cell.note});
+      lines.push_back(
+          {matrix->sink, cell.event, ToString(cell.lenient), ToString(cell.evolve), cell.note});
     }
   }
   return lines;
@@ -104,7 +104,8 @@ std::string RenderMarkdown(std::span<const CapabilityMatrix* const> matrices) {
   std::string text;
   for (const CapabilityMatrix* matrix : matrices) {
     if (!text.empty()) text += '\n';
-    text += "## " + std::string(matrix->sink) + "\n\n| event | LENIENT | EVOLVE | note |\n|---|---|---|---|\n";
+    text += "## " + std::string(matrix->sink) +
+            "\n\n| event | LENIENT | EVOLVE | note |\n|---|---|---|---|\n";
     for (const Line& line : Lines({&matrix, 1})) {
       text += "| `" + std::string(line[1]) + "` | " + std::string(line[2]) + " | " +
               std::string(line[3]) + " | " + std::string(line[4]) + " |\n";

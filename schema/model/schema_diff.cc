@@ -27,17 +27,17 @@ class PartApplier {
   Result<Column*> Find(ColumnId id) {
     const int index = schema_.IndexOf(id);
     if (index >= 0) return &schema_.columns[static_cast<size_t>(index)];
-    return MakeError(ErrorKind::kInvalidInput, "table " + schema_.path.ToString() +
-                                                   " has no column #" + std::to_string(id));
+    return MakeError(ErrorKind::kInvalidInput,
+                     "table " + schema_.path.ToString() + " has no column #" + std::to_string(id));
   }
 
   Result<void> CheckNames() const {
     std::set<std::string_view> names;
     for (const Column& column : schema_.columns) {
       if (names.insert(column.name).second) continue;
-      return MakeError(ErrorKind::kInvalidInput, "table " + schema_.path.ToString() +
-                                                     " would have two columns named " +
-                                                     column.name);
+      return MakeError(
+          ErrorKind::kInvalidInput,
+          "table " + schema_.path.ToString() + " would have two columns named " + column.name);
     }
     return {};
   }
@@ -65,7 +65,8 @@ class PartApplier {
   Result<void> Apply(const AddColumns& add) {
     for (const AddColumns::Item& item : add.items) {
       if (schema_.Find(item.column.id) != nullptr) {
-        return MakeError(ErrorKind::kInvalidInput, "column " + item.column.name + " is there already");
+        return MakeError(ErrorKind::kInvalidInput,
+                         "column " + item.column.name + " is there already");
       }
       DRIFTLESS_TRY(Insert(item.column, item.place));
       schema_.next_column_id = std::max(schema_.next_column_id, item.column.id + 1);

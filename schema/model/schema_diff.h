@@ -10,10 +10,11 @@ namespace driftless {
 // policy's section 1. Replaying them with ApplyPart gives `after` (its version counts the parts).
 std::vector<SchemaChange> DiffByIdentity(const TableSchemaPtr& before, const TableSchema& after);
 
-// Gives the columns of `target` the identities of `before`'s columns of the same name; new names get
-// new identities. For tables that are described anew without DDL: a row's shape, a swap by
-// foreign tools. Path, incarnation and partition keys stay `before`'s. A renamed column is a new one here: names are
-// all there is. Names that differ in letter case only are the same column where `names` says so.
+// Gives the columns of `target` the identities of `before`'s columns of the same name; new names
+// get new identities. For tables that are described anew without DDL: a row's shape, a swap by
+// foreign tools. Path, incarnation and partition keys stay `before`'s. A renamed column is a new
+// one here: names are all there is. Names that differ in letter case only are the same column where
+// `names` says so.
 enum class NameMatch : uint8_t { kExact, kIgnoringCase };
 TableSchema BindByName(const TableSchema& before, const TableSchema& target, NameMatch names);
 

@@ -42,15 +42,15 @@ struct DefaultValue {
 // What a source's server knows of a column beyond its logical type. Sinks do not look at it;
 // decoders and DDL do.
 struct SourceAttributes {
-  std::string type_text;    // as the server prints it: "int(10) unsigned", "enum('a','b')"
-  std::string charset;      // "utf8mb4"; empty where the type has none
+  std::string type_text;  // as the server prints it: "int(10) unsigned", "enum('a','b')"
+  std::string charset;    // "utf8mb4"; empty where the type has none
   std::string collation;
   std::vector<std::string> enum_values;  // ENUM and SET members, UTF-8
   bool is_unsigned = false;
   bool is_auto_increment = false;
   bool is_generated = false;
   bool is_invisible = false;
-  std::string on_update;    // "CURRENT_TIMESTAMP(6)" or empty
+  std::string on_update;  // "CURRENT_TIMESTAMP(6)" or empty
   friend bool operator==(const SourceAttributes&, const SourceAttributes&) = default;
 };
 
@@ -71,7 +71,7 @@ struct TableSchema {
   uint32_t version = 0;      // counts up inside an incarnation, from 0
   ColumnId next_column_id = 1;
   std::vector<Column> columns;
-  std::vector<ColumnId> primary_key;     // in key order; empty where there is none
+  std::vector<ColumnId> primary_key;  // in key order; empty where there is none
   std::vector<ColumnId> partition_keys;
   std::map<std::string, std::string> options;
   std::string comment;
@@ -80,8 +80,8 @@ struct TableSchema {
 
   // Index into columns, or -1.
   int IndexOf(ColumnId id) const;
-  int IndexOfName(std::string_view name) const;                  // exact letters
-  int IndexOfNameIgnoringCase(std::string_view name) const;      // ASCII and Latin case folding
+  int IndexOfName(std::string_view name) const;              // exact letters
+  int IndexOfNameIgnoringCase(std::string_view name) const;  // ASCII and Latin case folding
   const Column* Find(ColumnId id) const;
   const Column* FindName(std::string_view name) const;
   bool IsKey(ColumnId id) const;

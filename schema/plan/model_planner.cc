@@ -190,8 +190,9 @@ class PlanBuilder {
                             ? " first"
                             : " after " + Quoted(working_.columns[position - 1].sink.name);
     Say("add column " + Quoted(sink.name) + " " + sink.type.ToString() + place);
-    working_.columns.insert(working_.columns.begin() + static_cast<ptrdiff_t>(position),
-                            EvolvedColumn{std::move(sink), item.column.id, 0, EvolvedColumn::Fill::kNull});
+    working_.columns.insert(
+        working_.columns.begin() + static_cast<ptrdiff_t>(position),
+        EvolvedColumn{std::move(sink), item.column.id, 0, EvolvedColumn::Fill::kNull});
     return StepDone();
   }
 
@@ -377,7 +378,8 @@ class PlanBuilder {
       working_.columns.erase(working_.columns.begin() + (column - working_.columns.data()));
       const size_t position = Position(item.place);
       Say("move column " + Quoted(moved.sink.name) +
-          (position == 0 ? " first" : " after " + Quoted(working_.columns[position - 1].sink.name)));
+          (position == 0 ? " first"
+                         : " after " + Quoted(working_.columns[position - 1].sink.name)));
       working_.columns.insert(working_.columns.begin() + static_cast<ptrdiff_t>(position),
                               std::move(moved));
       DRIFTLESS_TRY(StepDone());

@@ -19,7 +19,7 @@ struct SinkColumn {
   std::string native_type;  // the sink's own text, for people
   std::string comment;
   DefaultValue default_value;
-  int64_t native_id = -1;   // Paimon and Iceberg field ids; -1 where the sink has none
+  int64_t native_id = -1;  // Paimon and Iceberg field ids; -1 where the sink has none
   friend bool operator==(const SinkColumn&, const SinkColumn&) = default;
 };
 
@@ -27,11 +27,11 @@ struct SinkColumn {
 struct SinkTable {
   TablePath path;
   std::vector<SinkColumn> columns;
-  std::vector<std::string> primary_key;     // column names
+  std::vector<std::string> primary_key;  // column names
   std::vector<std::string> partition_keys;
   std::map<std::string, std::string> options;
   std::string comment;
-  std::string version;       // the sink's own schema version: "schema-3", a metadata file
+  std::string version;  // the sink's own schema version: "schema-3", a metadata file
   // Ids of changes that the sink's metadata says were carried out (lakes put them into the commit's
   // properties); empty where the sink cannot say.
   std::vector<std::string> change_ids;
@@ -52,7 +52,7 @@ struct EvolvedColumn {
   friend bool operator==(const EvolvedColumn&, const EvolvedColumn&) = default;
 };
 struct EvolvedSchema {
-  TablePath path;           // at the sink
+  TablePath path;            // at the sink
   uint64_t incarnation = 0;  // of the source table that feeds it
   std::vector<EvolvedColumn> columns;
   std::vector<std::string> primary_key;
@@ -72,33 +72,33 @@ enum class StepState : uint8_t { kNotBegun, kRunning, kDone, kCannotTell };
 
 // One step that is carried out as a whole: one statement, one schema commit.
 struct Step {
-  std::string action;           // the very statement or commit, for people and the audit log
-  std::string payload;          // what ExecuteStep needs beyond `action`; the sink's own encoding
-  SinkTable before;             // how the sink table looks before and after, in normal form
+  std::string action;   // the very statement or commit, for people and the audit log
+  std::string payload;  // what ExecuteStep needs beyond `action`; the sink's own encoding
+  SinkTable before;     // how the sink table looks before and after, in normal form
   std::optional<SinkTable> after;  // none: the table is gone
   bool creates_table = false;
-  bool repeatable = false;      // may be executed twice without harm (TRUNCATE, SET NULL)
+  bool repeatable = false;  // may be executed twice without harm (TRUNCATE, SET NULL)
 };
 
 // Everything that one statement means for one sink table, worked out without sending anything.
 // Built by SchemaPlanner::Plan; pure data; persisted with the intent.
 struct SchemaPlan {
-  std::string change_id;        // identity of the change at the sink: pipeline, sink, table, cut
+  std::string change_id;  // identity of the change at the sink: pipeline, sink, table, cut
   TablePath sink_table;
-  std::vector<Step> steps;      // empty: nothing need be sent
-  EvolvedSchema evolved;        // after all steps
-  std::string rows;             // what happens to rows, in words: "old rows read NULL"
-  bool rows_may_stop = false;   // the policy's "rows": "may-stop"
+  std::vector<Step> steps;            // empty: nothing need be sent
+  EvolvedSchema evolved;              // after all steps
+  std::string rows;                   // what happens to rows, in words: "old rows read NULL"
+  bool rows_may_stop = false;         // the policy's "rows": "may-stop"
   std::vector<std::string> rewrites;  // "appended at the end", "made nullable", ...
 };
 
-// What the coordinator asks of a planner: a change in the sink's own terms. Names, anchors and types
-// have been translated to the evolved schema already.
+// What the coordinator asks of a planner: a change in the sink's own terms. Names, anchors and
+// types have been translated to the evolved schema already.
 struct PlanRequest {
-  const StatementChange* statement = nullptr;      // for its texts and position
-  std::span<const SchemaChange> parts;             // the parts to carry out together
-  const EvolvedSchema* evolved = nullptr;          // null for create.table on a table unknown to us
-  const SinkTable* actual = nullptr;               // what ReadTable returned, where it was asked
+  const StatementChange* statement = nullptr;  // for its texts and position
+  std::span<const SchemaChange> parts;         // the parts to carry out together
+  const EvolvedSchema* evolved = nullptr;      // null for create.table on a table unknown to us
+  const SinkTable* actual = nullptr;           // what ReadTable returned, where it was asked
   TablePath sink_table;
   bool adapt_constraints = false;  // LENIENT, TRY_EVOLVE: LAST and nullable where need be
   std::string change_id;
@@ -119,7 +119,8 @@ class SchemaPlanner {
 
   // Where the sink stands with one step of a plan, by looking at what ReadTable returned (null: the
   // table is not there).
-  virtual StepState Recognise(const SchemaPlan& plan, size_t step, const SinkTable* actual) const = 0;
+  virtual StepState Recognise(const SchemaPlan& plan, size_t step,
+                              const SinkTable* actual) const = 0;
 
   // Whether a sink column of type `sink` already holds every value of `wanted`.
   virtual bool Holds(const LogicalType& sink, const LogicalType& wanted) const = 0;

@@ -30,8 +30,7 @@ bool DecimalHolds(const LogicalType& column, const LogicalType& wanted) {
   const int integer_digits = column.precision() - column.scale();
   if (wanted.IsInteger()) return integer_digits >= IntegerDigits(wanted.kind());
   if (wanted.kind() != TypeKind::kDecimal) return false;
-  return wanted.scale() <= column.scale() &&
-         wanted.precision() - wanted.scale() <= integer_digits;
+  return wanted.scale() <= column.scale() && wanted.precision() - wanted.scale() <= integer_digits;
 }
 
 // The longest text that a value of the type has; -1: no bound worth a name. Mirrors the text forms
@@ -50,8 +49,7 @@ int64_t TextLength(const LogicalType& type) {
     case TypeKind::kTime: return 8 + (type.precision() > 0 ? 1 + type.precision() : 0);
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
-    case TypeKind::kTimestampTz:
-      return 33 + type.precision();
+    case TypeKind::kTimestampTz: return 33 + type.precision();
     case TypeKind::kChar:
     case TypeKind::kVarChar: return type.length();
     default: return LogicalType::kMaxLength;
@@ -92,8 +90,7 @@ bool HoldsEveryValue(const LogicalType& column, const LogicalType& wanted) {
     case TypeKind::kFloat:
     case TypeKind::kDouble: return FloatHolds(column.kind(), wanted);
     case TypeKind::kDecimal: return DecimalHolds(column, wanted);
-    case TypeKind::kChar:
-      return wanted.IsCharacter() && wanted.length() <= column.length();
+    case TypeKind::kChar: return wanted.IsCharacter() && wanted.length() <= column.length();
     case TypeKind::kVarChar:
       if (wanted.IsBytes() || wanted.kind() == TypeKind::kMultiset) return false;
       return TextLength(wanted) <= column.length();
@@ -109,8 +106,7 @@ bool HoldsEveryValue(const LogicalType& column, const LogicalType& wanted) {
     case TypeKind::kArray:
     case TypeKind::kMap:
     case TypeKind::kMultiset:
-    case TypeKind::kRow:
-      return wanted.kind() == column.kind() && ChildrenHold(column, wanted);
+    case TypeKind::kRow: return wanted.kind() == column.kind() && ChildrenHold(column, wanted);
     default: return false;
   }
 }
@@ -132,7 +128,8 @@ std::string Misfits(const LogicalType& column, const LogicalType& wanted) {
     return "numbers with more than " + std::to_string(column.precision() - column.scale()) +
            " digits before or " + std::to_string(column.scale()) + " behind the point";
   }
-  if (column.kind() == wanted.kind() && (column.IsTimestamp() || column.kind() == TypeKind::kTime)) {
+  if (column.kind() == wanted.kind() &&
+      (column.IsTimestamp() || column.kind() == TypeKind::kTime)) {
     return "times with more than " + std::to_string(column.precision()) + " fractional digits";
   }
   return "values that are no " + column.ToStringIgnoringNullability();

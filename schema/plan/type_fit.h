@@ -6,9 +6,9 @@
 
 namespace driftless {
 
-// Whether a column of type `column` holds every value of type `wanted` without loss, under the casts
-// that writers do (schema/types/casts.h): integers widen, texts grow, everything scalar has a text.
-// Nullability is not looked at.
+// Whether a column of type `column` holds every value of type `wanted` without loss, under the
+// casts that writers do (schema/types/casts.h): integers widen, texts grow, everything scalar has a
+// text. Nullability is not looked at.
 bool HoldsEveryValue(const LogicalType& column, const LogicalType& wanted);
 
 // Which values of `wanted` a column of type `column` cannot hold, in words: "values above

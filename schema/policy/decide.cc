@@ -17,8 +17,8 @@ template <class... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
 bool Sends(const UnitDecision& unit) {
-  return !unit.satisfied && (unit.verdict.kind == VerdictKind::kApply ||
-                             unit.verdict.kind == VerdictKind::kRewrite);
+  return !unit.satisfied &&
+         (unit.verdict.kind == VerdictKind::kApply || unit.verdict.kind == VerdictKind::kRewrite);
 }
 
 // Which of several verdicts speaks for a part: the one that people must know of first.
@@ -233,44 +233,43 @@ void Decider::End(ColumnId column, std::optional<EventKind> event, std::string b
 }
 
 void Decider::DecidePart(const SchemaChange& part) {
-  std::visit(
-      Overloaded{
-          [&](const CreateTable&) { CreateTableOf(part); },
-          [&](const DropTable&) { DropTableOf(part); },
-          [&](const TruncateTable&) { TruncateTableOf(part); },
-          [&](const AddColumns& add) {
-            for (const auto& item : add.items) AddColumn(part, item, false);
-          },
-          [&](const DropColumns& drop) {
-            for (ColumnId id : drop.columns) DropColumn(part, id);
-          },
-          [&](const RenameColumns& rename) { Rename(part, rename); },
-          [&](const AlterColumnTypes& alter) {
-            for (const auto& item : alter.items) AlterType(part, item);
-          },
-          [&](const RelaxNullability& relax) {
-            for (ColumnId id : relax.columns) Relax(part, id);
-          },
-          [&](const TightenNullability& tighten) { Tighten(part, tighten); },
-          [&](const AlterColumnComments& comments) {
-            for (const auto& item : comments.items) Comment(part, item);
-          },
-          [&](const AlterTableComment& comment) { CommentTable(part, comment); },
-          [&](const MoveColumns& move) {
-            for (const auto& item : move.items) Move(part, item);
-          },
-          [&](const RenameTable& rename) { RenameTableTo(part, rename); },
-          [&](const KeyChange& key) { ChangeKey(part, key); },
-          [&](const DefaultChange&) {
-            Ruling ruling;
-            ruling.wish = Wish::kNever;
-            ruling.behavior = in_.policy->behavior;
-            ruling.rule = "internal";
-            ruling.reason = "defaults are recorded only; a sink never sees them change";
-            AddQuiet(part, "", ruling);
-          },
-      },
-      part.detail);
+  std::visit(Overloaded{
+                 [&](const CreateTable&) { CreateTableOf(part); },
+                 [&](const DropTable&) { DropTableOf(part); },
+                 [&](const TruncateTable&) { TruncateTableOf(part); },
+                 [&](const AddColumns& add) {
+                   for (const auto& item : add.items) AddColumn(part, item, false);
+                 },
+                 [&](const DropColumns& drop) {
+                   for (ColumnId id : drop.columns) DropColumn(part, id);
+                 },
+                 [&](const RenameColumns& rename) { Rename(part, rename); },
+                 [&](const AlterColumnTypes& alter) {
+                   for (const auto& item : alter.items) AlterType(part, item);
+                 },
+                 [&](const RelaxNullability& relax) {
+                   for (ColumnId id : relax.columns) Relax(part, id);
+                 },
+                 [&](const TightenNullability& tighten) { Tighten(part, tighten); },
+                 [&](const AlterColumnComments& comments) {
+                   for (const auto& item : comments.items) Comment(part, item);
+                 },
+                 [&](const AlterTableComment& comment) { CommentTable(part, comment); },
+                 [&](const MoveColumns& move) {
+                   for (const auto& item : move.items) Move(part, item);
+                 },
+                 [&](const RenameTable& rename) { RenameTableTo(part, rename); },
+                 [&](const KeyChange& key) { ChangeKey(part, key); },
+                 [&](const DefaultChange&) {
+                   Ruling ruling;
+                   ruling.wish = Wish::kNever;
+                   ruling.behavior = in_.policy->behavior;
+                   ruling.rule = "internal";
+                   ruling.reason = "defaults are recorded only; a sink never sees them change";
+                   AddQuiet(part, "", ruling);
+                 },
+             },
+             part.detail);
 }
 
 Decision Decider::Run() {

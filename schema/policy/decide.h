@@ -33,7 +33,7 @@ struct DecideInput {
   const SinkPolicy* policy = nullptr;
   const CapabilityMatrix* matrix = nullptr;
   const SchemaPlanner* planner = nullptr;
-  std::string sink;      // its name in the pipeline: rules match it
+  std::string sink;  // its name in the pipeline: rules match it
   TablePath sink_table;
   const EvolvedSchema* evolved = nullptr;  // recorded; null: none
   bool sink_was_read = false;              // `actual` is what ReadTable returned
@@ -41,7 +41,7 @@ struct DecideInput {
   std::string change_id;
   std::map<std::string, std::string> table_options;
   std::map<uint32_t, ForcedVerdict> forced;  // by part
-  bool approved = false;    // the hold was approved: nothing is held again
+  bool approved = false;                     // the hold was approved: nothing is held again
   bool late_drop = false;   // the hold let rows go on: its columns are free, and are dropped now
   bool one_by_one = false;  // the combined statement was refused: every part becomes its own steps
 };
@@ -60,15 +60,15 @@ struct EndedDivergence {
 };
 
 struct PartDecision {
-  uint32_t part = 0;        // of the statement; from `parts.size()` on: planned again, see below
+  uint32_t part = 0;  // of the statement; from `parts.size()` on: planned again, see below
   EventKind event = EventKind::kCreateTable;
-  std::string detail;       // Describe(change)
+  std::string detail;                      // Describe(change)
   Behavior behavior = Behavior::kLenient;  // after rules
   Verdict verdict;
-  VerdictKind held = VerdictKind::kHold;   // kHold: what will be done after approval
+  VerdictKind held = VerdictKind::kHold;  // kHold: what will be done after approval
   // An add that was skipped because its name was taken and whose name this statement frees.
   bool planned_again = false;
-  bool satisfied = false;   // apply, and nothing need be sent
+  bool satisfied = false;            // apply, and nothing need be sent
   std::vector<std::string> actions;  // of the steps that belong to this part
 };
 
@@ -77,9 +77,9 @@ struct Decision {
   bool needs_sink_table = false;
 
   std::vector<PartDecision> parts;
-  bool fails = false;       // some part is `fail`: nothing is sent, no state changes
-  bool held = false;        // some part is held, so all that would be sent are
-  bool rows_wait = false;   // while held: this table's rows are parked (not for drop.column alone)
+  bool fails = false;      // some part is `fail`: nothing is sent, no state changes
+  bool held = false;       // some part is held, so all that would be sent are
+  bool rows_wait = false;  // while held: this table's rows are parked (not for drop.column alone)
 
   // All apply and rewrite parts together; no steps: nothing need be sent. Filled for held decisions
   // too, for people to look at; carry it out only after a new decision with `approved`.
@@ -101,7 +101,8 @@ const PolicyRule* MatchRule(const SinkPolicy& policy, const std::string& sink,
                             const std::string& column);
 
 // What the policy says about an event before any table is looked at: the matrix, the lists, the
-// rules and the behaviour, in their order. What the planner knows about one change can only lower it.
+// rules and the behaviour, in their order. What the planner knows about one change can only lower
+// it.
 Verdict Explain(const SinkPolicy& policy, const CapabilityMatrix& matrix, const std::string& sink,
                 const TablePath& sink_table, EventKind event, const std::string& column,
                 bool not_null_column, Behavior* behavior);

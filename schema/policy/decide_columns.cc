@@ -179,9 +179,9 @@ void Decider::DropColumn(const SchemaChange& part, ColumnId id) {
   if (was_key) freed.rows += "; it is a key column, so rows may overwrite each other";
   AddQuiet(part, name, ruling, freed.rows, was_key);
   End(id, std::nullopt, by);
-  Begin(part, id, name, EventKind::kDropColumn,
-        "column " + sink_name + " was dropped at the source and is still at the sink; " +
-            freed.rows);
+  Begin(
+      part, id, name, EventKind::kDropColumn,
+      "column " + sink_name + " was dropped at the source and is still at the sink; " + freed.rows);
 }
 
 // lenient.style flink-cdc: the column stays and is made nullable.
@@ -194,8 +194,8 @@ void Decider::DropAsNullable(const SchemaChange& part, ColumnId id, const Ruling
     const SchemaChange relax = With(part, RelaxNullability{{id}});
     const Cell* cell = in_.matrix->Find(EventKind::kRelaxNullability, false);
     const bool supported = cell != nullptr && cell->lenient == CellKind::kApply;
-    auto plan = supported ? Plan(relax, true)
-                          : Result<SchemaPlan>(MakeError(ErrorKind::kUnsupported, ""));
+    auto plan =
+        supported ? Plan(relax, true) : Result<SchemaPlan>(MakeError(ErrorKind::kUnsupported, ""));
     if (plan) {
       plan->rewrites = {"made nullable"};
       AddSent(part, name, relaxing, relax, std::move(*plan));
@@ -454,7 +454,8 @@ void Decider::RenameAsAdd(const SchemaChange& part, const RenameColumns::Item& i
     SkipRename(part, item, Impossible(ruling, *in_.matrix, subject, why));
   };
   const EvolvedColumn old = *AtSink(item.column);
-  if (IsKeyAtSink(old.sink.name)) return follow("a key column cannot be added and filled with NULL");
+  if (IsKeyAtSink(old.sink.name))
+    return follow("a key column cannot be added and filled with NULL");
   const TableSchemaPtr final_schema = in_.change->after();
   const Column* column = final_schema ? final_schema->Find(item.column) : nullptr;
   if (column == nullptr) column = part.after->Find(item.column);
@@ -516,8 +517,7 @@ void Decider::SkipRename(const SchemaChange& part, const RenameColumns::Item& it
     return AddQuiet(part, item.from, ruling);
   }
   const std::string sink_name = column->sink.name;
-  const bool follows =
-      in_.policy->rename_skip == RenameSkip::kFollow || IsKeyAtSink(sink_name);
+  const bool follows = in_.policy->rename_skip == RenameSkip::kFollow || IsKeyAtSink(sink_name);
   std::string rows = "column " + sink_name + " keeps receiving the values of " + item.to;
   if (!follows) {
     Ruling filled = ruling;
@@ -537,8 +537,8 @@ void Decider::SkipRename(const SchemaChange& part, const RenameColumns::Item& it
 
 // ---- add.column ---------------------------------------------------------------------------------
 
-// The place in the sink's terms: an anchor that is not there gives way to its nearest left neighbour
-// that is.
+// The place in the sink's terms: an anchor that is not there gives way to its nearest left
+// neighbour that is.
 ColumnPlace Decider::Translate(const SchemaChange& part, ColumnId id,
                                const ColumnPlace& place) const {
   using Kind = ColumnPlace::Kind;
@@ -594,8 +594,7 @@ void Decider::AddColumn(const SchemaChange& part, const AddColumns::Item& wanted
   const SchemaChange change = With(part, AddColumns{{item}});
   auto plan = Plan(change, AdaptsConstraints(ruling, *in_.matrix));
   if (!plan) {
-    return SkipAdd(part, item,
-                   Impossible(ruling, *in_.matrix, subject, plan.error().message()));
+    return SkipAdd(part, item, Impossible(ruling, *in_.matrix, subject, plan.error().message()));
   }
   plan->rewrites.insert(plan->rewrites.end(), forms.begin(), forms.end());
   if (plan->rows.empty()) plan->rows = "old rows read NULL";

@@ -184,8 +184,9 @@ void Decider::CompareRecorded(const SchemaChange& part) {
     }
   }
   working_ = base_ = found;
-  AddSatisfied(part, "", drift.empty() ? "already satisfied: the table is there as recorded"
-                                       : "the table is there; drift: " + Join(drift));
+  AddSatisfied(part, "",
+               drift.empty() ? "already satisfied: the table is there as recorded"
+                             : "the table is there; drift: " + Join(drift));
 }
 
 // A table that is there and that we have no record of: bound by name, compared, completed.
@@ -213,11 +214,12 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
     }
     if (!in_.planner->Holds(sink->sink.type, column.type)) {
       misfits.push_back("column " + column.name + " is " +
-                        sink->sink.type.ToStringIgnoringNullability() + " at the sink, which does "
-                        "not hold every " + column.type.ToStringIgnoringNullability());
+                        sink->sink.type.ToStringIgnoringNullability() +
+                        " at the sink, which does "
+                        "not hold every " +
+                        column.type.ToStringIgnoringNullability());
       misfit_columns.push_back({column.id, true});
-    } else if (column.type.nullable() && !sink->sink.type.nullable() &&
-               !source.IsKey(column.id)) {
+    } else if (column.type.nullable() && !sink->sink.type.nullable() && !source.IsKey(column.id)) {
       misfits.push_back("column " + column.name + " is NOT NULL at the sink");
       misfit_columns.push_back({column.id, false});
     }
@@ -231,7 +233,8 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
   const bool has_extra = std::any_of(found.columns.begin(), found.columns.end(),
                                      [](const EvolvedColumn& c) { return c.source == 0; });
   if (in_.matrix->existing_table_must_match && (!missing.empty() || has_extra)) {
-    for (const Column* column : missing) misfits.push_back("column " + column->name + " is missing");
+    for (const Column* column : missing)
+      misfits.push_back("column " + column->name + " is missing");
     for (const EvolvedColumn& column : found.columns) {
       if (column.source == 0) misfits.push_back("column " + column.sink.name + " is unknown");
     }
@@ -280,8 +283,8 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
               column.type.ToString() + " at the source; " + text);
   }
   if (!same_key && !found.primary_key.empty()) {
-    const std::string text = "rows that share the sink's key (" + Join(found.primary_key) +
-                             ") overwrite each other";
+    const std::string text =
+        "rows that share the sink's key (" + Join(found.primary_key) + ") overwrite each other";
     rows += (rows.empty() ? "" : "; ") + text;
     Begin(part, 0, "", EventKind::kKeyChange, text);
   }
@@ -294,8 +297,9 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
     if (misfits.empty()) ruling.reason += "; the table is there and is used as it is";
     AddQuiet(part, "", ruling, rows, may_stop);
   } else {
-    AddSatisfied(part, "", was_dropped ? "the table is still there; rows of the dropped table remain"
-                                       : "already satisfied: the table is there and fits");
+    AddSatisfied(part, "",
+                 was_dropped ? "the table is still there; rows of the dropped table remain"
+                             : "already satisfied: the table is there and fits");
   }
   for (size_t i = 0; i < missing.size(); ++i) {
     AddColumns::Item item{*missing[i], {}};
@@ -384,7 +388,8 @@ void Decider::CommentTable(const SchemaChange& part, const AlterTableComment& co
   }
   AddQuiet(part, "", ruling);
   if (ruling.wish == Wish::kSkip) {
-    Begin(part, 0, "", EventKind::kAlterTableComment, "the table keeps its old comment at the sink");
+    Begin(part, 0, "", EventKind::kAlterTableComment,
+          "the table keeps its old comment at the sink");
   }
 }
 
@@ -414,38 +419,38 @@ void Decider::ChangeKey(const SchemaChange& part, const KeyChange& key) {
   }
   if (SameNames(sink_names, working_.primary_key)) {
     End(0, EventKind::kKeyChange, "key.change");
-    return AddSatisfied(part, "", "already satisfied: the sink's key is (" +
-                                      Join(working_.primary_key) + ")");
+    return AddSatisfied(
+        part, "", "already satisfied: the sink's key is (" + Join(working_.primary_key) + ")");
   }
   const auto forced = in_.forced.find(part.part);
-  const bool skipped = forced != in_.forced.end() &&
-                       (forced->second.by == ForcedVerdict::By::kSkip ||
-                        forced->second.by == ForcedVerdict::By::kReject);
+  const bool skipped =
+      forced != in_.forced.end() && (forced->second.by == ForcedVerdict::By::kSkip ||
+                                     forced->second.by == ForcedVerdict::By::kReject);
   const std::string keys = "(" + Join(Names(*part.before, key.from)) + ") to (" + Join(to) + ")";
   if (!skipped && ruling.behavior != Behavior::kIgnore) {
     ruling.wish = Wish::kFail;
-    ruling.reason = "the primary key changes from " + keys +
-                    ", and upserts under another key corrupt the sink's table: re-create the sink "
-                    "table, or, if the old key is still unique, keep it with driftless decide ID skip";
+    ruling.reason =
+        "the primary key changes from " + keys +
+        ", and upserts under another key corrupt the sink's table: re-create the sink "
+        "table, or, if the old key is still unique, keep it with driftless decide ID skip";
     return AddQuiet(part, "", ruling);
   }
   ruling.wish = Wish::kSkip;
   ruling.reason = skipped ? "skipped by decision: the sink keeps its key"
                           : "IGNORE applies nothing but create.table";
   if (skipped) ruling.rule = "decide skip";
-  const std::string rows =
-      "upserts follow the sink's key (" + Join(working_.primary_key) + ")";
+  const std::string rows = "upserts follow the sink's key (" + Join(working_.primary_key) + ")";
   AddQuiet(part, "", ruling, rows);
-  Begin(part, 0, "", EventKind::kKeyChange,
-        "the source's key is (" + Join(to) + "); " + rows);
+  Begin(part, 0, "", EventKind::kKeyChange, "the source's key is (" + Join(to) + "); " + rows);
 }
 
 void Decider::RenameTableTo(const SchemaChange& part, const RenameTable& rename) {
   const std::string from = part.before->path.ToString();
   const std::string to = rename.to.ToString();
   if (in_.policy->table_rename == TableRename::kFollow) {
-    return AddSatisfied(part, "", "table.rename follow: rows of " + to + " go on into " +
-                                      in_.sink_table.ToString());
+    return AddSatisfied(
+        part, "",
+        "table.rename follow: rows of " + to + " go on into " + in_.sink_table.ToString());
   }
   Ruling ruling;
   ruling.wish = Wish::kSkip;

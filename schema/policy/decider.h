@@ -18,14 +18,14 @@ namespace driftless {
 struct UnitDecision {
   uint32_t part = 0;
   EventKind event = EventKind::kAddColumn;
-  std::string subject;   // the column's name; empty for the table
+  std::string subject;  // the column's name; empty for the table
   Verdict verdict;
   Behavior behavior = Behavior::kLenient;
   bool satisfied = false;
-  bool hold = false;     // a rule says so
+  bool hold = false;  // a rule says so
   bool planned_again = false;
   std::optional<SchemaChange> change;  // what the planner was asked for, in the sink's terms
-  SchemaPlan plan;       // of this unit alone, on the schema that the units before it leave
+  SchemaPlan plan;  // of this unit alone, on the schema that the units before it leave
 };
 
 class Decider {
@@ -123,8 +123,8 @@ class Decider {
   const DecideInput& in_;
   std::set<ColumnId> created_;
   std::set<ColumnId> now_created_;
-  EvolvedSchema base_;     // at the start, with the bindings of quiet verdicts
-  EvolvedSchema working_;  // after the units so far
+  EvolvedSchema base_;      // at the start, with the bindings of quiet verdicts
+  EvolvedSchema working_;   // after the units so far
   bool has_table_ = false;  // the sink table exists, as far as we know
   std::vector<UnitDecision> units_;
   Decision out_;

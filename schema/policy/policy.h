@@ -27,13 +27,13 @@ std::optional<VerdictKind> ParseVerdictKind(std::string_view text);  // exact le
 // What was decided about one part for one sink table. Data, never an error.
 struct Verdict {
   VerdictKind kind = VerdictKind::kFail;
-  std::string reason;   // in words, for people
-  std::string rule;     // which rule decided: "behavior LENIENT", "rule 2 (line 14)", "exclude list"
-  std::string cell;     // "fluss/drop.column = skip"; empty where no cell was looked at
+  std::string reason;  // in words, for people
+  std::string rule;    // which rule decided: "behavior LENIENT", "rule 2 (line 14)", "exclude list"
+  std::string cell;    // "fluss/drop.column = skip"; empty where no cell was looked at
   std::vector<std::string> rewrites;  // kRewrite: "appended at the end", ...
-  std::string rows;     // what happens to rows, in words; may be empty
+  std::string rows;                   // what happens to rows, in words; may be empty
   bool rows_may_stop = false;
-  bool never = false;   // a skip at INFO, without divergence
+  bool never = false;  // a skip at INFO, without divergence
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 
@@ -46,7 +46,7 @@ struct PolicyRule {
   bool table_is_exact = false;
   std::set<EventKind> events;  // empty: every event
   bool events_are_family = false;
-  std::string column;          // empty: every column
+  std::string column;  // empty: every column
   std::optional<Behavior> behavior;
   std::optional<VerdictKind> verdict;
 };
@@ -83,7 +83,7 @@ struct SinkPolicy {
   std::set<std::string> extensions;       // capability.extensions
   std::optional<DropSkip> drop_skip;
   RenameSkip rename_skip = RenameSkip::kFollow;
-  bool create_relaxed = false;            // create.nullability: relaxed
+  bool create_relaxed = false;                       // create.nullability: relaxed
   std::optional<OnCastFailure> on_cast_failure;      // none: see CastFailure
   std::optional<OnNullViolation> on_null_violation;  // none: see NullViolation
   TableRename table_rename = TableRename::kNewTable;

@@ -66,8 +66,8 @@ void RuleWithoutCell(const CapabilityMatrix& matrix, const RulingSubject& subjec
   if (subject.event == EventKind::kTightenNullability) {
     Finish(ruling, Wish::kNever, "NOT NULL is never sent to a sink");
   } else if (!matrix.keeps_schema) {
-    const bool fails =
-        ruling->behavior == Behavior::kException && subject.event != EventKind::kAlterColumnPosition;
+    const bool fails = ruling->behavior == Behavior::kException &&
+                       subject.event != EventKind::kAlterColumnPosition;
     Finish(ruling, fails ? Wish::kFail : Wish::kIgnore,
            fails ? "EXCEPTION allows no " + Tagged(subject.event) + WayOut(subject.event)
                  : sink + " keeps no schema");
@@ -172,7 +172,8 @@ std::optional<Ruling> FilterRuling(const SinkPolicy& policy, const RulingSubject
   return std::nullopt;
 }
 
-Ruling Rule(const SinkPolicy& policy, const CapabilityMatrix& matrix, const RulingSubject& subject) {
+Ruling Rule(const SinkPolicy& policy, const CapabilityMatrix& matrix,
+            const RulingSubject& subject) {
   Ruling ruling;
   ruling.behavior = policy.behavior;
   ruling.never_fails = subject.event == EventKind::kAlterColumnPosition;

@@ -7,7 +7,8 @@
 #include "schema/matrix/capability_matrix.h"
 #include "schema/policy/policy.h"
 
-// The part of a decision that needs no table: lists, rules, cell and behaviour, in the policy's order.
+// The part of a decision that needs no table: lists, rules, cell and behaviour, in the policy's
+// order.
 namespace driftless {
 
 // What is to be tried with an event before the planner is asked.
@@ -15,8 +16,8 @@ enum class Wish : uint8_t {
   kTry,         // send it as it is, constraints adapted where the behaviour says so
   kTryRewrite,  // send it in the sink's other form
   kSkip,
-  kNever,       // a skip without divergence, at INFO
-  kIgnore,      // the sink keeps no schema
+  kNever,   // a skip without divergence, at INFO
+  kIgnore,  // the sink keeps no schema
   kFail,
 };
 

@@ -69,8 +69,7 @@ std::shared_ptr<arrow::ArrayData> ToArrayData(const LogicalType& type, const Col
                                        arrow_type->field(static_cast<int>(i))->type(), owner));
       }
       break;
-    default:
-      buffers.push_back(Share(column.values, n * ByteWidth(type.physical()), owner));
+    default: buffers.push_back(Share(column.values, n * ByteWidth(type.physical()), owner));
   }
   const int64_t null_count = column.validity == nullptr ? 0 : arrow::kUnknownNullCount;
   return arrow::ArrayData::Make(std::move(arrow_type), n, std::move(buffers), std::move(children),
@@ -103,8 +102,7 @@ std::shared_ptr<arrow::DataType> ToArrowType(const LogicalType& type) {
     case TypeKind::kTimestamp: return arrow::timestamp(UnitOf(type));
     case TypeKind::kTimestampLtz:
     case TypeKind::kTimestampTz: return arrow::timestamp(UnitOf(type), "UTC");
-    case TypeKind::kArray:
-      return arrow::list(ToArrowField("element", type.children()[0].type));
+    case TypeKind::kArray: return arrow::list(ToArrowField("element", type.children()[0].type));
     case TypeKind::kMap:
     case TypeKind::kMultiset: {
       // Arrow's keys are never null; the field form keeps the value's nullability.

@@ -60,8 +60,7 @@ template <typename T>
 bool Convert(const Cast&, int64_t value, T* result) {
   *result = static_cast<T>(value);
   // 2^63 as T is exact and is what INT64_MAX would round up to.
-  return *result < static_cast<T>(9223372036854775808.0) &&
-         static_cast<int64_t>(*result) == value;
+  return *result < static_cast<T>(9223372036854775808.0) && static_cast<int64_t>(*result) == value;
 }
 bool Convert(const Cast& cast, int64_t value, Int128* result) {
   // At most 19 digits times 10^19 stays inside 128 bits; more digits behind leave less in front.
@@ -321,8 +320,8 @@ bool Convert(const Cast& cast, TimestampValue value, DateValue* result) {
   result->days = static_cast<int32_t>(local / per_day);
   return result->days == local / per_day;
 }
-// A TIME of MySQL reaches from -838:59:59 to 838:59:59; one of Flink SQL, and of every sink, is a time
-// of the day.
+// A TIME of MySQL reaches from -838:59:59 to 838:59:59; one of Flink SQL, and of every sink, is a
+// time of the day.
 bool Convert(const Cast& cast, TimeValue value, TimeValue* result) {
   const int64_t day = cast.from().IsNanos() ? 86'400'000'000'000 : 86'400'000'000;
   if (value.units < 0 || value.units >= day) return false;
@@ -454,8 +453,7 @@ void BuildText(const ColumnView& in, OwnedColumn* out, Append append, Fits fits)
 void AnythingToText(const Cast& cast, const ColumnView& in, OwnedColumn* out) {
   const int64_t limit = cast.to().length();
   BuildText(
-      in, out,
-      [&](int64_t row, std::string* text) { AppendText(cast.from(), in, row, {}, text); },
+      in, out, [&](int64_t row, std::string* text) { AppendText(cast.from(), in, row, {}, text); },
       [limit](const std::string& text) {
         return static_cast<int64_t>(text.size()) <= limit || Utf8Length(text) <= limit;
       });
@@ -464,15 +462,13 @@ void AnythingToText(const Cast& cast, const ColumnView& in, OwnedColumn* out) {
 void AnythingToBytes(const Cast& cast, const ColumnView& in, OwnedColumn* out) {
   const int64_t limit = cast.to().length();
   BuildText(
-      in, out,
-      [&](int64_t row, std::string* text) { AppendText(cast.from(), in, row, {}, text); },
+      in, out, [&](int64_t row, std::string* text) { AppendText(cast.from(), in, row, {}, text); },
       [limit](const std::string& text) { return static_cast<int64_t>(text.size()) <= limit; });
 }
 
 void AnythingToVariant(const Cast& cast, const ColumnView& in, OwnedColumn* out) {
   BuildText(
-      in, out,
-      [&](int64_t row, std::string* text) { AppendJson(cast.from(), in, row, {}, text); },
+      in, out, [&](int64_t row, std::string* text) { AppendJson(cast.from(), in, row, {}, text); },
       [](const std::string&) { return true; });
 }
 
@@ -578,7 +574,8 @@ ColumnCast::Kernel ChooseCastKernel(const LogicalType& from, const LogicalType& 
   const bool stays_text = from.IsCharacter() || from.kind() == TypeKind::kVariant;
   if (to.IsCharacter()) return stays_text ? TextToText : AnythingToText;
   if (to.IsBytes()) return stays_text || from.IsBytes() ? BytesToBytes : AnythingToBytes;
-  if (to.kind() == TypeKind::kVariant) return from.IsCharacter() ? TextToVariant : AnythingToVariant;
+  if (to.kind() == TypeKind::kVariant)
+    return from.IsCharacter() ? TextToVariant : AnythingToVariant;
   switch (from.kind()) {
     case TypeKind::kBoolean: return ToNumber<ReadBool>(to.kind());
     case TypeKind::kTinyInt: return ToNumber<ReadInteger<int8_t>>(to.kind());

@@ -24,7 +24,8 @@ int64_t MaxTextLength(const LogicalType& type) {
     case TypeKind::kBigInt: return 20;
     case TypeKind::kFloat: return 16;
     case TypeKind::kDouble: return 25;
-    case TypeKind::kDecimal: return 1 + p + (type.scale() > 0 ? 1 : 0) + (type.scale() == p ? 1 : 0);
+    case TypeKind::kDecimal:
+      return 1 + p + (type.scale() > 0 ? 1 : 0) + (type.scale() == p ? 1 : 0);
     case TypeKind::kChar:
     case TypeKind::kVarChar: return type.length();
     case TypeKind::kBinary:
@@ -135,8 +136,8 @@ CastVerdict ToNested(const LogicalType& from, const LogicalType& to) {
 }
 
 bool IsNumber(const LogicalType& type) {
-  return type.IsInteger() || type.kind() == TypeKind::kDecimal ||
-         type.kind() == TypeKind::kFloat || type.kind() == TypeKind::kDouble;
+  return type.IsInteger() || type.kind() == TypeKind::kDecimal || type.kind() == TypeKind::kFloat ||
+         type.kind() == TypeKind::kDouble;
 }
 
 }  // namespace

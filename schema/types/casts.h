@@ -20,15 +20,16 @@ enum class CastVerdict : uint8_t {
 };
 
 // What "says the same" means: the value can be turned back. Numbers keep their numeric value (a
-// decimal of up to 15 digits comes back from a DOUBLE, one of up to 6 from a FLOAT); everything has a
-// text (value_text.h; bytes are base64); TIMESTAMP and TIMESTAMP_LTZ are related by the pipeline's
-// local time zone; BOOLEAN is 0 or 1. Two limits of the layout are looked at per value only:
-// TIMESTAMP(7..9) in memory ends in the years 1677 and 2262, and local times that a zone leaves out.
+// decimal of up to 15 digits comes back from a DOUBLE, one of up to 6 from a FLOAT); everything has
+// a text (value_text.h; bytes are base64); TIMESTAMP and TIMESTAMP_LTZ are related by the
+// pipeline's local time zone; BOOLEAN is 0 or 1. Two limits of the layout are looked at per value
+// only: TIMESTAMP(7..9) in memory ends in the years 1677 and 2262, and local times that a zone
+// leaves out.
 CastVerdict VerdictOfCast(const LogicalType& from, const LogicalType& to);
 
-// kMatrix is the policy's section 7: Flink CDC's lattice, but CHAR/VARCHAR and BINARY/VARBINARY give
-// the longest, BOOLEAN with an integer gives the integer. kFlinkCdc is that lattice unchanged: it
-// falls back to STRING in these cases.
+// kMatrix is the policy's section 7: Flink CDC's lattice, but CHAR/VARCHAR and BINARY/VARBINARY
+// give the longest, BOOLEAN with an integer gives the integer. kFlinkCdc is that lattice unchanged:
+// it falls back to STRING in these cases.
 enum class LatticeStyle : uint8_t { kMatrix, kFlinkCdc };
 
 // The type of a sink column that takes values of both. Commutative; nullable where one of both is;

@@ -131,8 +131,8 @@ std::string LogicalType::ToString() const {
 
 LogicalType EntriesType(const LogicalType& map_or_multiset) {
   const auto& children = map_or_multiset.children();
-  const LogicalType value = map_or_multiset.kind() == TypeKind::kMap ? children[1].type
-                                                                     : LogicalType::Int().NotNull();
+  const LogicalType value =
+      map_or_multiset.kind() == TypeKind::kMap ? children[1].type : LogicalType::Int().NotNull();
   return LogicalType::Row({{"key", children[0].type, ""}, {"value", value, ""}});
 }
 

@@ -39,15 +39,15 @@ enum class TypeKind : uint8_t {
 
 // How one value of a type lies in memory. Many logical types share one.
 enum class PhysicalKind : uint8_t {
-  kBit,        // 1 bit
-  kFixed8,     // 1, 2, 4, 8 or 16 bytes a value
+  kBit,     // 1 bit
+  kFixed8,  // 1, 2, 4, 8 or 16 bytes a value
   kFixed16,
   kFixed32,
   kFixed64,
   kFixed128,
-  kVariable,   // int32 offsets and bytes
-  kList,       // int32 offsets and one child (kMap: a child with two children)
-  kStruct,     // children only
+  kVariable,  // int32 offsets and bytes
+  kList,      // int32 offsets and one child (kMap: a child with two children)
+  kStruct,    // children only
 };
 
 struct RowField;
@@ -98,7 +98,7 @@ class LogicalType {
 
   TypeKind kind() const { return kind_; }
   bool nullable() const { return nullable_; }
-  int32_t length() const { return precision_; }  // CHAR, VARCHAR, BINARY, VARBINARY
+  int32_t length() const { return precision_; }     // CHAR, VARCHAR, BINARY, VARBINARY
   int32_t precision() const { return precision_; }  // DECIMAL, TIME, TIMESTAMP*
   int32_t scale() const { return scale_; }          // DECIMAL
   const std::vector<RowField>& children() const;    // ARRAY, MAP, MULTISET, ROW

@@ -3,7 +3,9 @@
 namespace driftless {
 namespace {
 
-bool BitAt(const uint8_t* bitmap, int64_t row) { return ((bitmap[row >> 3] >> (row & 7)) & 1) != 0; }
+bool BitAt(const uint8_t* bitmap, int64_t row) {
+  return ((bitmap[row >> 3] >> (row & 7)) & 1) != 0;
+}
 
 }  // namespace
 

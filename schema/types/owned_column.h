@@ -19,8 +19,8 @@ class OwnedColumn {
   // columns are empty then: the filler appends value by value.
   void Prepare(const LogicalType& type, int64_t length);
 
-  // Appends rows [begin, end) of a column of the same type, to a column that was prepared with length
-  // 0 and grows by this function only.
+  // Appends rows [begin, end) of a column of the same type, to a column that was prepared with
+  // length 0 and grows by this function only.
   void AppendRows(const LogicalType& type, const ColumnView& from, int64_t begin, int64_t end);
 
   // Valid until the next Prepare; the column must not move meanwhile.

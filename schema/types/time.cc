@@ -37,12 +37,13 @@ CivilDate CivilFromDays(int64_t days) {
   const int64_t day_of_era = shifted - era * kDaysPerEra;
   const int64_t year_of_era =
       (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const int64_t day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const int64_t month_from_march = (5 * day_of_year + 2) / 153;
   CivilDate date;
   date.day = static_cast<int32_t>(day_of_year - (153 * month_from_march + 2) / 5 + 1);
-  date.month = static_cast<int32_t>(month_from_march < 10 ? month_from_march + 3
-                                                          : month_from_march - 9);
+  date.month =
+      static_cast<int32_t>(month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
   date.year = era * 400 + year_of_era + (date.month <= 2 ? 1 : 0);
   return date;
 }
@@ -50,8 +51,7 @@ CivilDate CivilFromDays(int64_t days) {
 bool IsLeapYear(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
 int32_t DaysInMonth(int64_t year, int32_t month) {
-  static constexpr std::array<int32_t, 12> kDays = {31, 28, 31, 30, 31, 30,
-                                                    31, 31, 30, 31, 30, 31};
+  static constexpr std::array<int32_t, 12> kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   return month == 2 && IsLeapYear(year) ? 29 : kDays[static_cast<size_t>(month - 1)];
 }
 
@@ -450,8 +450,9 @@ Result<TimeZone> TimeZone::Load(std::string_view name) {
     return result;
   }
   return MakeError(ErrorKind::kInvalidConfig, "\"" + std::string(name) + "\" is not a time zone")
-      .Hint("Write an IANA name such as Europe/Berlin, an offset such as +02:00, or UTC. IANA names"
-            " need the system's time zone database (package tzdata).");
+      .Hint(
+          "Write an IANA name such as Europe/Berlin, an offset such as +02:00, or UTC. IANA names"
+          " need the system's time zone database (package tzdata).");
 }
 
 int32_t TimeZone::OffsetAtUtc(int64_t utc_seconds) const {

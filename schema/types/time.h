@@ -34,10 +34,10 @@ inline constexpr int64_t kNanosPerDay = kSecondsPerDay * kNanosPerSecond;
 // have them and no Arrow value says the same: the caller decides, nothing is flattened here.
 enum class TimeText : uint8_t {
   kOk,
-  kInvalid,          // not of this kind, or a field out of its range
-  kZero,             // MySQL's 0000-00-00 and dates with a month or day of zero
-  kInfinity,         // PostgreSQL's infinity
-  kMinusInfinity,    // PostgreSQL's -infinity
+  kInvalid,        // not of this kind, or a field out of its range
+  kZero,           // MySQL's 0000-00-00 and dates with a month or day of zero
+  kInfinity,       // PostgreSQL's infinity
+  kMinusInfinity,  // PostgreSQL's -infinity
 };
 
 // A date: "2024-01-31", "2024-1-5", "20240131", "240131", "24-1-31" (two-digit years: 70..99 are
@@ -46,18 +46,19 @@ enum class TimeText : uint8_t {
 // ISO 8601). Surrounding blanks are allowed.
 TimeText ParseDate(std::string_view text, int64_t* days);
 
-// A time or a duration in nanoseconds: "12:34:56.789", "12:34", "123456", "1 02:03:04" (days first),
+// A time or a duration in nanoseconds: "12:34:56.789", "12:34", "123456", "1 02:03:04" (days
+// first),
 // "-838:59:59", "24:00:00" (MySQL 8.4 Reference Manual 11.2.3). The value may lie outside of one
 // day; the caller knows what it can hold. A trailing "Z" or "+hh:mm" is accepted and ignored.
 // Digits behind the ninth of the fraction must be zero or `*inexact` is set; they are cut off.
 TimeText ParseTime(std::string_view text, int64_t* nanos, bool* inexact);
 
 struct ParsedTimestamp {
-  int64_t days = 0;          // since 1970-01-01
+  int64_t days = 0;  // since 1970-01-01
   int64_t nanos_of_day = 0;
-  bool has_zone = false;     // the text said "Z", "UTC" or an offset
+  bool has_zone = false;  // the text said "Z", "UTC" or an offset
   int32_t offset_seconds = 0;
-  bool inexact = false;      // the fraction had non-zero digits behind the ninth
+  bool inexact = false;  // the fraction had non-zero digits behind the ninth
 };
 
 // A date, then optionally 'T' or blanks and a time of the day, then optionally a zone: "Z", "UTC",

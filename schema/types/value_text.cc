@@ -53,8 +53,7 @@ void AppendMapJson(const LogicalType& type, const ColumnView& column, int64_t ro
   const ColumnView& entries = column.children[0];
   const LogicalType& key_type = type.children()[0].type;
   static const LogicalType kCount = LogicalType::Int().NotNull();
-  const LogicalType& value_type =
-      type.kind() == TypeKind::kMap ? type.children()[1].type : kCount;
+  const LogicalType& value_type = type.kind() == TypeKind::kMap ? type.children()[1].type : kCount;
   *out += '{';
   for (int32_t i = column.offsets[row]; i < column.offsets[row + 1]; ++i) {
     if (i > column.offsets[row]) *out += ',';
@@ -120,9 +119,7 @@ void AppendText(const LogicalType& type, const ColumnView& column, int64_t row,
     case TypeKind::kBigInt: AppendInteger(IntegerAt(type, column, row), out); return;
     case TypeKind::kFloat: AppendFloat(column.Fixed<float>(row), out); return;
     case TypeKind::kDouble: AppendDouble(column.Fixed<double>(row), out); return;
-    case TypeKind::kDecimal:
-      AppendDecimal(column.Fixed<Int128>(row), type.scale(), out);
-      return;
+    case TypeKind::kDecimal: AppendDecimal(column.Fixed<Int128>(row), type.scale(), out); return;
     case TypeKind::kChar:
     case TypeKind::kVarChar:
     case TypeKind::kVariant: *out += column.Bytes(row); return;

@@ -23,7 +23,9 @@ std::string Shown(const LogicalType& type, const ColumnView& column, int64_t row
   return prefix.size() == text.size() ? text : std::string(prefix) + "...";
 }
 
-bool BitAt(const uint8_t* bitmap, int64_t row) { return ((bitmap[row >> 3] >> (row & 7)) & 1) != 0; }
+bool BitAt(const uint8_t* bitmap, int64_t row) {
+  return ((bitmap[row >> 3] >> (row & 7)) & 1) != 0;
+}
 
 void SetBit(std::vector<uint8_t>* bitmap, int64_t row) {
   (*bitmap)[static_cast<size_t>(row >> 3)] |= static_cast<uint8_t>(1u << (row & 7));
@@ -187,8 +189,9 @@ class BatchProjector {
       if (!BitAt(images_.data(), row) || !source->IsAbsent(row)) continue;
       if (policy_.on_absent == OnAbsent::kFail) {
         return Problem(column, row, "the source did not send the value")
-            .Hint("Set REPLICA IDENTITY FULL (PostgreSQL) or binlog_row_image=FULL (MySQL), or"
-                  " choose pipeline.on-absent: lookup or null.");
+            .Hint(
+                "Set REPLICA IDENTITY FULL (PostgreSQL) or binlog_row_image=FULL (MySQL), or"
+                " choose pipeline.on-absent: lookup or null.");
       }
       ++nulls;
     }
@@ -207,12 +210,14 @@ class BatchProjector {
                            column.sink_type.ToStringIgnoringNullability());
       };
       if (column.is_strict) {
-        return misfit().Hint("The column is part of the sink table's key, partition or bucket, so"
-                             " no other value can stand for it: widen it at the sink.");
+        return misfit().Hint(
+            "The column is part of the sink table's key, partition or bucket, so"
+            " no other value can stand for it: widen it at the sink.");
       }
       if (policy_.on_cast_failure == OnCastFailure::kFail) {
-        return misfit().Hint("Widen the column at the sink, or choose pipeline.on-cast-failure:"
-                             " null or dead-letter.");
+        return misfit().Hint(
+            "Widen the column at the sink, or choose pipeline.on-cast-failure:"
+            " null or dead-letter.");
       }
       if (policy_.on_cast_failure == OnCastFailure::kDeadLetter) {
         DRIFTLESS_TRY(DeadLetter(row, misfit()));
@@ -236,12 +241,14 @@ class BatchProjector {
       };
       if (column.is_key) {
         return Problem(column, row, "the key column has no value")
-            .Hint("Every change must carry the sink table's key: check the source's row image"
-                  " settings.");
+            .Hint(
+                "Every change must carry the sink table's key: check the source's row image"
+                " settings.");
       }
       if (policy_.on_null_violation == OnNullViolation::kFail) {
-        return violation().Hint("Allow NULL at the sink, or choose pipeline.on-null-violation:"
-                                " default-value or dead-letter.");
+        return violation().Hint(
+            "Allow NULL at the sink, or choose pipeline.on-null-violation:"
+            " default-value or dead-letter.");
       }
       if (policy_.on_null_violation == OnNullViolation::kDeadLetter) {
         DRIFTLESS_TRY(DeadLetter(row, violation()));
@@ -269,8 +276,9 @@ class BatchProjector {
         const bool has_value =
             !out_->before_.empty() && batch_.HasBefore(row) && !out_->before_[i].IsNull(row);
         if (has_value) continue;
-        return Problem(column, row, "a delete does not say which row goes: its key has no value"
-                                    " that fits the sink's column")
+        return Problem(column, row,
+                       "a delete does not say which row goes: its key has no value"
+                       " that fits the sink's column")
             .Hint("Check the source's REPLICA IDENTITY or binlog_row_image.");
       }
     }

@@ -83,8 +83,8 @@ ProjectedColumn Project(const TableSchema& source, const EvolvedSchema& sink,
   if (projected.source_index >= 0) {
     projected.from = ProjectedColumn::From::kSource;
     projected.source_type = source.columns[static_cast<size_t>(projected.source_index)].type;
-    // Times are looked at even where the types are the same: a source's may lie outside the day, and
-    // a file with such a value cannot be read by the reference implementations.
+    // Times are looked at even where the types are the same: a source's may lie outside the day,
+    // and a file with such a value cannot be read by the reference implementations.
     const bool is_time = projected.source_type.kind() == TypeKind::kTime &&
                          projected.sink_type.kind() == TypeKind::kTime;
     if (is_time ||

@@ -16,7 +16,7 @@ namespace driftless {
 // What one sink column receives from rows of one source schema version.
 struct ProjectedColumn {
   enum class From : uint8_t {
-    kSource,   // the column `source_index` of the batch, cast where `needs_cast`
+    kSource,  // the column `source_index` of the batch, cast where `needs_cast`
     kNull,
     kAbsent,   // leave the sink's value as it is (partial update), else NULL
     kDefault,  // the constant `fill`: the sink column's default, or the type's zero value
@@ -27,12 +27,12 @@ struct ProjectedColumn {
   // A key, partition or bucket column: a value that does not fit always fails, since another value
   // would put the row elsewhere.
   bool is_strict = false;
-  bool is_key = false;      // of the primary key: NULL always fails
-  bool not_null = false;    // at the sink
+  bool is_key = false;    // of the primary key: NULL always fails
+  bool not_null = false;  // at the sink
   LogicalType source_type;
   LogicalType sink_type;
-  std::string name;         // at the sink
-  std::shared_ptr<const ColumnCast> cast;   // where needs_cast
+  std::string name;                        // at the sink
+  std::shared_ptr<const ColumnCast> cast;  // where needs_cast
   // One row: what kDefault writes, and what replaces a NULL under OnNullViolation::kDefaultValue.
   std::shared_ptr<const OwnedColumn> fill;  // null unless From::kDefault or not_null
 };

@@ -44,7 +44,8 @@ struct PreparedPart {
   int64_t bytes = 0;
 };
 
-// All parts of one (table, cut), sealed into one atomic unit. Persisted by the runtime before Commit.
+// All parts of one (table, cut), sealed into one atomic unit. Persisted by the runtime before
+// Commit.
 struct CommitToken {
   CommitIdentity identity;
   std::string payload;
@@ -80,9 +81,9 @@ class RowReporter;
 
 // What a writer is opened for.
 struct WriterContext {
-  CommitIdentity identity;         // cut: the first cut that it will prepare
+  CommitIdentity identity;  // cut: the first cut that it will prepare
   const Clock* clock = nullptr;
-  MemoryBudget* budget = nullptr;  // may be null in tests: unbounded
+  MemoryBudget* budget = nullptr;   // may be null in tests: unbounded
   RowReporter* reporter = nullptr;  // may be null: a row that would be a dead letter is an error
 };
 
@@ -104,12 +105,12 @@ using TableWriterPtr = std::unique_ptr<TableWriter>;
 
 // What a sink promises and needs; constant per configured sink.
 struct SinkTraits {
-  bool transactional = false;     // Commit makes a token visible atomically
-  bool partial_update = false;    // can leave a column as it is; else needs full rows
-  bool keeps_schema = true;       // false: Kafka, print
+  bool transactional = false;   // Commit makes a token visible atomically
+  bool partial_update = false;  // can leave a column as it is; else needs full rows
+  bool keeps_schema = true;     // false: Kafka, print
   bool wants_before_images = false;
-  int64_t max_wait_ms = 1000;     // the longest that a row may wait in an open batch
-  int io_threads = 4;             // per-sink I/O pool
+  int64_t max_wait_ms = 1000;  // the longest that a row may wait in an open batch
+  int io_threads = 4;          // per-sink I/O pool
 };
 
 // One configured sink. Methods other than Assign may be called beside its writers, from the sink's

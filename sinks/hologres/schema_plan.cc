@@ -35,8 +35,7 @@ Result<LogicalType> MapStandard(const LogicalType& type, bool is_key) {
       if (!is_key) return type;
       return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1) +
                                   (type.scale() == type.precision() ? 1 : 0));
-    case TypeKind::kVarChar:
-      return type.length() <= 10485760 ? type : LogicalType::String();
+    case TypeKind::kVarChar: return type.length() <= 10485760 ? type : LogicalType::String();
     case TypeKind::kBinary:
     case TypeKind::kVarBinary: return LogicalType::Bytes();
     case TypeKind::kTime: return LogicalType::Time(6);

@@ -37,11 +37,10 @@ Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
 
 // The promotions of the specification's schema evolution, format versions 1 and 2.
 std::string TypeChangeProblem(const LogicalType& from, const LogicalType& to) {
-  const bool promotes =
-      (from.kind() == TypeKind::kInt && to.kind() == TypeKind::kBigInt) ||
-      (from.kind() == TypeKind::kFloat && to.kind() == TypeKind::kDouble) ||
-      (from.kind() == TypeKind::kDecimal && to.kind() == TypeKind::kDecimal &&
-       from.scale() == to.scale() && to.precision() >= from.precision());
+  const bool promotes = (from.kind() == TypeKind::kInt && to.kind() == TypeKind::kBigInt) ||
+                        (from.kind() == TypeKind::kFloat && to.kind() == TypeKind::kDouble) ||
+                        (from.kind() == TypeKind::kDecimal && to.kind() == TypeKind::kDecimal &&
+                         from.scale() == to.scale() && to.precision() >= from.precision());
   if (promotes || from.EqualsIgnoringNullability(to)) return "";
   return "Iceberg cannot promote " + from.ToStringIgnoringNullability() + " to " +
          to.ToStringIgnoringNullability();
@@ -51,9 +50,8 @@ const ModelTraits& Traits() {
   static const ModelTraits* const kTraits = new ModelTraits{
       .sink = "Iceberg",
       .can = {EventKind::kCreateTable, EventKind::kAddColumn, EventKind::kDropColumn,
-              EventKind::kRenameColumn, EventKind::kAlterColumnType,
-              EventKind::kRelaxNullability, EventKind::kAlterColumnComment,
-              EventKind::kAlterColumnPosition},
+              EventKind::kRenameColumn, EventKind::kAlterColumnType, EventKind::kRelaxNullability,
+              EventKind::kAlterColumnComment, EventKind::kAlterColumnPosition},
       .map_type = MapType,
       .type_change_problem = TypeChangeProblem,
       .changes_key_types = true,

@@ -72,8 +72,9 @@ Result<void> PaimonCatalog::CreateTable(const TablePath& path, PaimonSchema sche
     DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> latest, table.LatestSchema());
     if (latest) {
       if (SameTable(*latest, schema)) return {};
-      return MakeError(ErrorKind::kRefused, "the table was created by somebody else, with another "
-                                            "schema, a moment ago");
+      return MakeError(ErrorKind::kRefused,
+                       "the table was created by somebody else, with another "
+                       "schema, a moment ago");
     }
     schema.time_ms = clock_->NowMillis();
     const Result<void> created =
@@ -118,9 +119,8 @@ Result<void> PaimonCatalog::CommitChanges(const TablePath& path, const std::stri
 Result<void> PaimonCatalog::ExecuteStep(const SchemaPlan& plan, size_t step) const {
   DRIFTLESS_CHECK(step < plan.steps.size());
   DRIFTLESS_ASSIGN_OR_RETURN(SchemaCommit commit, DecodeSchemaCommit(plan.steps[step].payload));
-  Result<void> done = commit.create
-                          ? CreateTable(plan.sink_table, *std::move(commit.create))
-                          : CommitChanges(plan.sink_table, commit.change, commit.changes);
+  Result<void> done = commit.create ? CreateTable(plan.sink_table, *std::move(commit.create))
+                                    : CommitChanges(plan.sink_table, commit.change, commit.changes);
   if (!done) return Named(std::move(done).error(), plan.sink_table);
   return done;
 }

@@ -69,8 +69,8 @@ Result<void> PaimonCommitter::Abort(std::span<const CommitToken> tokens) const {
     const PaimonTable table(store_, TableDirectory(token.identity.table));
     DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> latest, table.LatestSnapshot());
     bool gap = false;
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        bool committed, IsCommitted(table, payload, latest ? latest->id : 0, &gap));
+    DRIFTLESS_ASSIGN_OR_RETURN(bool committed,
+                               IsCommitted(table, payload, latest ? latest->id : 0, &gap));
     if (!committed && gap) {
       DRIFTLESS_ASSIGN_OR_RETURN(committed, IsReferenced(table, payload));
     }

@@ -58,13 +58,12 @@ Result<Outcome> WhatIsThere(const CommitAttempt& attempt) {
   const Result<Snapshot> snapshot = attempt.table.SnapshotAt(attempt.snapshot.id);
   if (!snapshot) {
     if (snapshot.error().kind() == ErrorKind::kNotFound) return Outcome::kAbsent;
-    return MakeError(ErrorKind::kCommitUnknown,
-                     "cannot find out whether snapshot " + std::to_string(attempt.snapshot.id) +
-                         " was created: " + snapshot.error().message());
+    return MakeError(ErrorKind::kCommitUnknown, "cannot find out whether snapshot " +
+                                                    std::to_string(attempt.snapshot.id) +
+                                                    " was created: " + snapshot.error().message());
   }
   const auto mark = snapshot->properties.find(std::string(kCommitMark));
-  const bool ours =
-      mark != snapshot->properties.end() && mark->second == attempt.payload.mark;
+  const bool ours = mark != snapshot->properties.end() && mark->second == attempt.payload.mark;
   return ours ? Outcome::kOurs : Outcome::kLost;
 }
 
@@ -118,8 +117,8 @@ class CommitRun {
  private:
   static Error Failure(const CommitAttempt& attempt, Error error) {
     if (error.kind() == ErrorKind::kAlreadyExists) {
-      error = MakeError(ErrorKind::kUnavailable, "other writers were faster " +
-                                                     std::to_string(attempt.round + 1) + " times")
+      error = MakeError(ErrorKind::kUnavailable,
+                        "other writers were faster " + std::to_string(attempt.round + 1) + " times")
                   .Hint("Raise commit.max-retries of the table, or write from one place.");
     }
     return std::move(error).Context("commit of " + attempt.table.directory());
@@ -180,7 +179,8 @@ class CommitRun {
     return {};
   }
 
-  // Hints and expiry may fail: readers probe beyond a stale hint, and the next commit expires again.
+  // Hints and expiry may fail: readers probe beyond a stale hint, and the next commit expires
+  // again.
   void AfterCommit(const CommitAttempt& attempt) const {
     ObjectStore* store = attempt.table.store();
     const std::string id = std::to_string(attempt.snapshot.id);
@@ -248,8 +248,7 @@ Result<void> PaimonCommitter::Commit(std::span<const CommitToken> tokens) const 
 }
 
 Result<void> PaimonCommitter::CommitCompaction(const CommitIdentity& identity,
-                                               const Committable& committable,
-                                               int64_t base) const {
+                                               const Committable& committable, int64_t base) const {
   CommitToken token;
   token.identity = identity;
   token.identity.cut = kMaintenanceCut;

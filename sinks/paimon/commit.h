@@ -11,8 +11,8 @@
 #include "sinks/api/sink.h"
 #include "sinks/paimon/table.h"
 
-// Paimon's commit protocol: a snapshot file is created exclusively, everything else hangs on it. The
-// functions here are what Sink::Seal, LookUp, Commit, Abort and CleanUp mean for Paimon tables.
+// Paimon's commit protocol: a snapshot file is created exclusively, everything else hangs on it.
+// The functions here are what Sink::Seal, LookUp, Commit, Abort and CleanUp mean for Paimon tables.
 namespace driftless::paimon {
 
 struct CommitSettings {

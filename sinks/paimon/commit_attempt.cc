@@ -51,7 +51,8 @@ Result<void> CheckForeignChanges(const CommitAttempt& attempt, int64_t latest_id
         DRIFTLESS_ASSIGN_OR_RETURN(const auto metas,
                                    attempt.table.ReadManifestList(snapshot->delta_manifest_list));
         for (const ManifestFileMeta& meta : metas) {
-          DRIFTLESS_ASSIGN_OR_RETURN(const auto entries, attempt.table.ReadManifest(meta.file_name));
+          DRIFTLESS_ASSIGN_OR_RETURN(const auto entries,
+                                     attempt.table.ReadManifest(meta.file_name));
           for (const ManifestEntry& entry : entries) {
             if (entry.kind != FileKind::kAdd) continue;
             const auto clash = std::ranges::find_if(ours.new_files, [&](const ManifestEntry& mine) {
@@ -85,11 +86,10 @@ Result<void> CheckCompaction(const CommitAttempt& attempt, const Snapshot& lates
       levels[place] = entry.file.level;
     }
   }
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      const std::vector<ManifestEntry> live,
-      attempt.table.LiveFiles(latest, [&](const ManifestEntry& entry) {
-        return inputs.contains(Place{entry.partition, entry.bucket});
-      }));
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> live,
+                             attempt.table.LiveFiles(latest, [&](const ManifestEntry& entry) {
+                               return inputs.contains(Place{entry.partition, entry.bucket});
+                             }));
   for (const ManifestEntry& entry : live) {
     const Place place{entry.partition, entry.bucket};
     if (inputs[place].erase(entry.file.file_name) > 0) continue;
@@ -140,9 +140,8 @@ Result<void> WriteIndexManifest(MetadataWriter* writer, const Snapshot* latest,
   }
   std::set<IndexKey> replaced;
   for (const IndexManifestEntry& entry : changed) replaced.insert(KeyOf(entry));
-  std::erase_if(entries, [&](const IndexManifestEntry& entry) {
-    return replaced.contains(KeyOf(entry));
-  });
+  std::erase_if(entries,
+                [&](const IndexManifestEntry& entry) { return replaced.contains(KeyOf(entry)); });
   entries.insert(entries.end(), changed.begin(), changed.end());
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes,
                              EncodeIndexManifest(entries, writer->options->manifest_compression));
@@ -285,8 +284,7 @@ Result<void> PrepareSnapshot(CommitAttempt* attempt, int64_t now_ms) {
     return Conflict(*attempt, "the table was re-created by somebody else");
   }
   if (gap) {
-    DRIFTLESS_ASSIGN_OR_RETURN(attempt->committed,
-                               IsReferenced(attempt->table, attempt->payload));
+    DRIFTLESS_ASSIGN_OR_RETURN(attempt->committed, IsReferenced(attempt->table, attempt->payload));
     if (attempt->committed) return {};
     DRIFTLESS_ASSIGN_OR_RETURN(const bool exist,
                                FilesExist(attempt->table, attempt->payload.committable));

@@ -28,17 +28,17 @@ struct CommitAttempt {
   int64_t round = 0;
 };
 
-// Whether one of the snapshots after the token's is this commit. `gap`, if given, is set when some of
-// those snapshots have expired, so that "no" is no proof.
+// Whether one of the snapshots after the token's is this commit. `gap`, if given, is set when some
+// of those snapshots have expired, so that "no" is no proof.
 Result<bool> IsCommitted(const PaimonTable& table, const TokenPayload& payload, int64_t latest_id,
                          bool* gap);
 
-// Whether a retained snapshot, tag or branch names a data, changelog or index file of the token: what
-// is left to ask where the snapshot itself has expired.
+// Whether a retained snapshot, tag or branch names a data, changelog or index file of the token:
+// what is left to ask where the snapshot itself has expired.
 Result<bool> IsReferenced(const PaimonTable& table, const TokenPayload& payload);
 
-// Whether every file that the committable takes out of the table is in it at `latest` (null: there is
-// no snapshot).
+// Whether every file that the committable takes out of the table is in it at `latest` (null: there
+// is no snapshot).
 Result<bool> RemovedFilesAreLive(const PaimonTable& table, const Committable& committable,
                                  const Snapshot* latest);
 
@@ -46,8 +46,8 @@ Result<bool> RemovedFilesAreLive(const PaimonTable& table, const Committable& co
 Result<bool> FilesExist(const PaimonTable& table, const Committable& committable);
 
 // Writes manifests and lists for the next snapshot and fills in `attempt->snapshot`, or finds that
-// the commit is there already (`attempt->committed`). Errors: kConflict where the token can never be
-// committed: the table was re-created or its buckets were changed by somebody else.
+// the commit is there already (`attempt->committed`). Errors: kConflict where the token can never
+// be committed: the table was re-created or its buckets were changed by somebody else.
 Result<void> PrepareSnapshot(CommitAttempt* attempt, int64_t now_ms);
 
 }  // namespace driftless::paimon

@@ -33,8 +33,8 @@ Result<int64_t> SmallestConsumer(const PaimonTable& table) {
   return smallest;
 }
 
-// Snapshots before the result may go. A snapshot is old when the one after it is, because until then
-// it was the table's state.
+// Snapshots before the result may go. A snapshot is old when the one after it is, because until
+// then it was the table's state.
 Result<int64_t> FirstRetained(const PaimonTable& table, const TableOptions& options,
                               const std::vector<int64_t>& ids, int64_t now_ms) {
   const int64_t earliest = ids.front();

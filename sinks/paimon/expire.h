@@ -19,9 +19,9 @@ Result<void> ExpireSnapshots(const PaimonTable& table, const TableOptions& optio
 // Snapshots that expiry never looks at: those of tags and branches.
 Result<std::vector<Snapshot>> PinnedSnapshots(const PaimonTable& table);
 
-// Names of every file that a snapshot needs: manifests, lists, index and statistics files (with their
-// folder: "manifest/...", "index/...") and, with_data_files, data and changelog files (bare names).
-// Into one set: first all snapshots with data files, then those without.
+// Names of every file that a snapshot needs: manifests, lists, index and statistics files (with
+// their folder: "manifest/...", "index/...") and, with_data_files, data and changelog files (bare
+// names). Into one set: first all snapshots with data files, then those without.
 Result<void> CollectNeeded(const PaimonTable& table, const Snapshot& snapshot, bool with_data_files,
                            std::unordered_set<std::string>* needed);
 

@@ -81,9 +81,9 @@ const std::string& IndexManifestSchema() {
     std::string range = "[";
     range += Plain("f0", R"("string")") + Plain("f1", R"("int")") + Plain("f2", R"("int")") +
              Nullable("_CARDINALITY", R"("long")");
-    const std::string ranges =
-        R"({"type":"array","items":["null",)" +
-        Record("record__DELETIONS_VECTORS_RANGES", Close(std::move(range))) + "]}";
+    const std::string ranges = R"({"type":"array","items":["null",)" +
+                               Record("record__DELETIONS_VECTORS_RANGES", Close(std::move(range))) +
+                               "]}";
     std::string text(kRecordHead);
     text += Plain("_VERSION", R"("int")") + Plain("_KIND", R"("int")") +
             Plain("_PARTITION", R"("bytes")") + Plain("_BUCKET", R"("int")") +
@@ -315,8 +315,8 @@ FileKind ReadKind(RecordReader* record) {
 void CheckVersion(RecordReader* record, int32_t known) {
   const auto version = record->Number<int32_t>("_VERSION");
   if (version != known) {
-    record->Fail("_VERSION", "is " + std::to_string(version) + ", known is " +
-                                 std::to_string(known));
+    record->Fail("_VERSION",
+                 "is " + std::to_string(version) + ", known is " + std::to_string(known));
   }
 }
 

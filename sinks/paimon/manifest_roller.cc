@@ -198,8 +198,8 @@ Result<std::vector<ManifestFileMeta>> MergeManifests(MetadataWriter* writer,
     const bool is_last = end + 1 == metas.size();
     if (size < options.manifest_target_bytes && !is_last) continue;
     const std::span run = std::span(metas).subspan(begin, static_cast<size_t>(count));
-    if (count > 1 && (size >= options.manifest_target_bytes ||
-                      count >= options.manifest_merge_min_count)) {
+    if (count > 1 &&
+        (size >= options.manifest_target_bytes || count >= options.manifest_merge_min_count)) {
       DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestFileMeta> joined, Rewrite(writer, run, false));
       std::ranges::move(joined, std::back_inserter(result));
     } else {

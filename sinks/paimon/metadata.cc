@@ -142,9 +142,7 @@ std::optional<OwnedName> ParseOwnedName(std::string_view file_name, std::string_
   return name;
 }
 
-std::string TableDirectory(const TablePath& table) {
-  return table.database + ".db/" + table.table;
-}
+std::string TableDirectory(const TablePath& table) { return table.database + ".db/" + table.table; }
 
 std::string BucketDirectory(std::string_view table_directory, std::string_view partition_path,
                             int32_t bucket) {

@@ -11,8 +11,9 @@
 #include "schema/model/table.h"
 #include "schema/types/logical_type.h"
 
-// Plain structs of Apache Paimon's table metadata, as its table format specification ("Specification"
-// in the Paimon documentation: schema, snapshot, manifest, data file) names and stores them.
+// Plain structs of Apache Paimon's table metadata, as its table format specification
+// ("Specification" in the Paimon documentation: schema, snapshot, manifest, data file) names and
+// stores them.
 namespace driftless::paimon {
 
 // One column of a schema file. Ids are never reused; ROW members carry ids of their own.
@@ -60,11 +61,11 @@ struct Snapshot {
   int64_t schema_id = 0;
   std::string base_manifest_list;
   std::string delta_manifest_list;
-  std::string changelog_manifest_list;  // empty: none
+  std::string changelog_manifest_list;   // empty: none
   int64_t base_manifest_list_size = -1;  // -1: not said
   int64_t delta_manifest_list_size = -1;
   int64_t changelog_manifest_list_size = -1;
-  std::string index_manifest;            // empty: none
+  std::string index_manifest;  // empty: none
   std::string commit_user;
   int64_t commit_identifier = 0;
   CommitKind commit_kind = CommitKind::kAppend;
@@ -73,14 +74,14 @@ struct Snapshot {
   int64_t delta_record_count = 0;
   int64_t changelog_record_count = 0;
   std::optional<int64_t> watermark;
-  std::string statistics;                // empty: none
+  std::string statistics;  // empty: none
   std::map<std::string, std::string> properties;
   std::optional<int64_t> next_row_id;
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-// A serialized BinaryRow of no fields, its arity in front: partition of an unpartitioned table, keys
-// of append tables, empty statistics.
+// A serialized BinaryRow of no fields, its arity in front: partition of an unpartitioned table,
+// keys of append tables, empty statistics.
 inline constexpr std::string_view kEmptyRow{"\0\0\0\0\0\0\0\0\0\0\0\0", 12};
 
 // Minimum, maximum (serialized BinaryRows, big-endian arity in front) and null counts by column.
@@ -168,8 +169,9 @@ struct IndexManifestEntry {
 // What one (table, cut) wants to make visible; the payload of a CommitToken.
 struct Committable {
   int64_t schema_id = 0;
-  // kAppend: level 0 adds. kCompact: deletes of what was read, adds of what was written. kOverwrite:
-  // a table without primary key lost rows; files that held them are deleted and written again.
+  // kAppend: level 0 adds. kCompact: deletes of what was read, adds of what was written.
+  // kOverwrite: a table without primary key lost rows; files that held them are deleted and written
+  // again.
   std::vector<ManifestEntry> new_files;
   std::vector<ManifestEntry> changelog_files;  // changelog-producer = input
   // Whole new index files; each replaces the entries of its (partition, bucket, type).

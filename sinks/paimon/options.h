@@ -18,11 +18,11 @@ namespace driftless::paimon {
 
 // A sink block of type paimon, checked. The option keys are Flink CDC's.
 struct PaimonOptions {
-  std::map<std::string, std::string> catalog_properties;  // without "catalog.properties."
-  std::string warehouse;            // catalog.properties.warehouse
-  std::string commit_user_prefix;   // commit.user-prefix
+  std::map<std::string, std::string> catalog_properties;           // without "catalog.properties."
+  std::string warehouse;                                           // catalog.properties.warehouse
+  std::string commit_user_prefix;                                  // commit.user-prefix
   std::map<std::string, std::vector<std::string>> partition_keys;  // "db.table" -> columns
-  std::map<std::string, std::string> table_properties;    // without "table.properties."
+  std::map<std::string, std::string> table_properties;             // without "table.properties."
 
   // What `partition.key` says for a sink table, or null.
   const std::vector<std::string>* PartitionKeysOf(const TablePath& table) const;

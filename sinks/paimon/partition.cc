@@ -16,8 +16,8 @@ constexpr int64_t kMillisPerDay = 86'400'000;
 // java.time.LocalDateTime.toString: seconds and fraction only as far as needed, the fraction in
 // groups of three digits.
 std::string JavaLocalDateTime(int64_t millis, int32_t nanos_of_milli) {
-  const int64_t days = (millis - (millis % kMillisPerDay + kMillisPerDay) % kMillisPerDay) /
-                       kMillisPerDay;
+  const int64_t days =
+      (millis - (millis % kMillisPerDay + kMillisPerDay) % kMillisPerDay) / kMillisPerDay;
   const int64_t nanos = (millis - days * kMillisPerDay) * 1'000'000 + nanos_of_milli;
   std::string text;
   AppendDate(days, &text);
@@ -25,7 +25,11 @@ std::string JavaLocalDateTime(int64_t millis, int32_t nanos_of_milli) {
   const int64_t seconds = nanos / kNanosPerSecond % 60;
   const int64_t fraction = nanos % kNanosPerSecond;
   std::string time;
-  AppendTimeOfDay(nanos, fraction == 0 ? 0 : fraction % 1'000'000 == 0 ? 3 : fraction % 1000 == 0 ? 6 : 9,
+  AppendTimeOfDay(nanos,
+                  fraction == 0               ? 0
+                  : fraction % 1'000'000 == 0 ? 3
+                  : fraction % 1000 == 0      ? 6
+                                              : 9,
                   &time);
   if (seconds == 0 && fraction == 0) time.resize(time.size() - 3);
   return text + time;

@@ -13,9 +13,10 @@ namespace driftless::paimon {
 std::vector<LogicalType> PartitionTypes(const PaimonSchema& schema);
 
 // The folder of a partition below the table: "k1=v1/k2=v2/", or "" for an unpartitioned table.
-// `partition` is the serialized BinaryRow. Values are spelled as Paimon's InternalRowPartitionComputer
-// spells them (partition.legacy-name, partition.default-name) and escaped as its PartitionPathUtils
-// do. Errors: kCorrupt; kUnsupported for partition columns of a floating, binary or nested type.
+// `partition` is the serialized BinaryRow. Values are spelled as Paimon's
+// InternalRowPartitionComputer spells them (partition.legacy-name, partition.default-name) and
+// escaped as its PartitionPathUtils do. Errors: kCorrupt; kUnsupported for partition columns of a
+// floating, binary or nested type.
 Result<std::string> PartitionPath(const PaimonSchema& schema, std::string_view partition);
 
 // Percent-escapes what Paimon escapes in folder names.

@@ -7,8 +7,8 @@
 
 namespace driftless::paimon {
 
-// Plans schema changes for Paimon: one statement becomes one schema commit wherever before and after
-// can be told apart (policy, section 5.3).
+// Plans schema changes for Paimon: one statement becomes one schema commit wherever before and
+// after can be told apart (policy, section 5.3).
 std::unique_ptr<SchemaPlanner> MakePaimonPlanner(PaimonOptions options);
 
 }  // namespace driftless::paimon

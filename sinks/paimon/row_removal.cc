@@ -41,8 +41,8 @@ void AppendList(const ColumnView& column, const LogicalType& type, int64_t row, 
       continue;
     }
     AppendContent(items.children[0], type.children()[0].type, i, out);
-    const LogicalType value = type.kind() == TypeKind::kMap ? type.children()[1].type
-                                                            : LogicalType::Int();
+    const LogicalType value =
+        type.kind() == TypeKind::kMap ? type.children()[1].type : LogicalType::Int();
     AppendContent(items.children[1], value, i, out);
   }
 }
@@ -184,7 +184,8 @@ Result<std::vector<ManifestEntry>> RowRemover::Candidates(
       }
     }
   };
-  // A file that a prepared cut added and a later one removed stays removed: both are walked in order.
+  // A file that a prepared cut added and a later one removed stays removed: both are walked in
+  // order.
   for (const std::vector<ManifestEntry>& cut : prepared_) follow(cut);
   follow(pending);
   return files;
@@ -208,8 +209,8 @@ Result<bool> RowRemover::RemoveFrom(const ManifestEntry& file, Match match,
     for (uint32_t row = 0; row < batch->values->size(); ++row) {
       const RowContent content =
           ContentOf(own_format_.schema, own_columns_, batch->values->after(), row);
-      const bool goes = match == Match::kExact ? rows.TakeExact(content)
-                                               : rows.TakeButForNulls(content);
+      const bool goes =
+          match == Match::kExact ? rows.TakeExact(content) : rows.TakeButForNulls(content);
       any |= goes;
       if (!goes) kept.emplace_back(image, row, lake::RowKind::kInsert);
     }

@@ -10,13 +10,14 @@
 #include "sinks/paimon/data_file.h"
 #include "sinks/paimon/table.h"
 
-// Updates and deletes in tables without primary key. Paimon's append tables take inserts only, so a row
-// goes by copy on write: the data file that holds it is written again without it, and the cut's commit
-// is an OVERWRITE that removes the old file and adds the new one (paimon-format, section 7.1).
+// Updates and deletes in tables without primary key. Paimon's append tables take inserts only, so a
+// row goes by copy on write: the data file that holds it is written again without it, and the cut's
+// commit is an OVERWRITE that removes the old file and adds the new one (paimon-format,
+// section 7.1).
 namespace driftless::paimon {
 
-// A row by its values: one text per schema field, equal exactly when the values are; what NULL gives
-// can be no value's.
+// A row by its values: one text per schema field, equal exactly when the values are; what NULL
+// gives can be no value's.
 using RowContent = std::vector<std::string>;
 
 // The content of a row image. `image_columns`: by schema field, where its values stand; -1 is NULL.
@@ -34,15 +35,15 @@ class RowRemover {
  public:
   RowRemover(PaimonTable table, const DataFileFormat* format, TimeZone zone, const Clock* clock);
 
-  // Finds every row of `removals` and takes it out: from `pending`, the files of this cut, and from the
-  // table's, whose removal is added to `pending`. Of equal rows one goes. A row that is nowhere as it
-  // is goes by another that differs from it only in columns that are NULL at the sink: rows from before
-  // an ADD COLUMN ... DEFAULT read NULL here and the default at the source. Returns how many were not
-  // found. Cost: reads the bucket's files.
+  // Finds every row of `removals` and takes it out: from `pending`, the files of this cut, and from
+  // the table's, whose removal is added to `pending`. Of equal rows one goes. A row that is nowhere
+  // as it is goes by another that differs from it only in columns that are NULL at the sink: rows
+  // from before an ADD COLUMN ... DEFAULT read NULL here and the default at the source. Returns how
+  // many were not found. Cost: reads the bucket's files.
   Result<int64_t> Remove(Removals removals, FileNames* names, std::vector<ManifestEntry>* pending);
 
-  // The cut whose files these are has been prepared: until it is committed the table's snapshot does
-  // not show them.
+  // The cut whose files these are has been prepared: until it is committed the table's snapshot
+  // does not show them.
   void Prepared(const std::vector<ManifestEntry>& files);
 
  private:

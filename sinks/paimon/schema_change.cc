@@ -34,7 +34,8 @@ std::string PlaceText(const std::optional<std::string>& after) {
 
 Error Refused(std::string what) { return MakeError(ErrorKind::kRefused, std::move(what)); }
 
-// The index of a column, if need be without regard to letter case; -1 where there is none, or several.
+// The index of a column, if need be without regard to letter case; -1 where there is none, or
+// several.
 int Lookup(const PaimonSchema& schema, std::string_view name) {
   if (const int exact = schema.IndexOf(name); exact >= 0) return exact;
   int found = -1;
@@ -220,7 +221,8 @@ std::string Text(const dom::object& json, std::string_view key) {
 Result<ColumnChange> ReadChange(const dom::object& json) {
   ColumnChange change;
   const std::string action = Text(json, "action");
-  const auto* known = std::ranges::find(kActions, action, &std::pair<Kind, std::string_view>::second);
+  const auto* known =
+      std::ranges::find(kActions, action, &std::pair<Kind, std::string_view>::second);
   if (known == std::end(kActions)) return Bad("unknown action \"" + action + "\"");
   change.kind = known->first;
   change.name = Text(json, "name");
@@ -266,7 +268,8 @@ std::string Describe(const ColumnChange& change) {
     case Kind::kRename: {
       std::string text;
       for (const auto& [from, to] : change.renames) {
-        text += (text.empty() ? "" : ", ") + ("rename column " + Quoted(from) + " to " + Quoted(to));
+        text +=
+            (text.empty() ? "" : ", ") + ("rename column " + Quoted(from) + " to " + Quoted(to));
       }
       return text;
     }

@@ -17,12 +17,12 @@ inline constexpr std::string_view kChangeOption = "driftless.change";
 // One change inside a schema commit; columns are named as the table names them.
 struct ColumnChange {
   enum class Kind : uint8_t {
-    kAdd,        // name, type, comment, place
-    kDrop,       // name
-    kRename,     // renames, all at the same moment
-    kSetType,    // name, type (its nullability is not looked at)
-    kRelax,      // name
-    kMove,       // name, place
+    kAdd,              // name, type, comment, place
+    kDrop,             // name
+    kRename,           // renames, all at the same moment
+    kSetType,          // name, type (its nullability is not looked at)
+    kRelax,            // name
+    kMove,             // name, place
     kSetComment,       // name, comment
     kSetTableComment,  // comment
   };

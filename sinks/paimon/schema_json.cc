@@ -98,7 +98,8 @@ Result<std::vector<std::string>> Strings(const dom::object& json, std::string_vi
   std::vector<std::string> values;
   for (const dom::element item : array) {
     std::string_view text;
-    if (item.get(text) != simdjson::SUCCESS) return Bad("\"" + std::string(key) + "\" holds no text");
+    if (item.get(text) != simdjson::SUCCESS)
+      return Bad("\"" + std::string(key) + "\" holds no text");
     values.emplace_back(text);
   }
   return values;
@@ -147,7 +148,8 @@ Result<LogicalType> ReadType(dom::element json, std::vector<int32_t>* ids, int d
   }
   LogicalType type;
   if (name == "ARRAY" || name == "MULTISET") {
-    DRIFTLESS_ASSIGN_OR_RETURN(const LogicalType element, ReadMember(object, "element", ids, depth));
+    DRIFTLESS_ASSIGN_OR_RETURN(const LogicalType element,
+                               ReadMember(object, "element", ids, depth));
     type = name == "ARRAY" ? LogicalType::Array(element) : LogicalType::Multiset(element);
   } else if (name == "MAP") {
     DRIFTLESS_ASSIGN_OR_RETURN(const LogicalType key, ReadMember(object, "key", ids, depth));
@@ -169,7 +171,8 @@ Result<PaimonField> ReadField(dom::element json) {
   field.id = static_cast<int32_t>(id);
   DRIFTLESS_ASSIGN_OR_RETURN(field.name, Text(object, "name", true));
   dom::element type;
-  if (object["type"].get(type) != simdjson::SUCCESS) return Bad("field " + field.name + " has no type");
+  if (object["type"].get(type) != simdjson::SUCCESS)
+    return Bad("field " + field.name + " has no type");
   Result<LogicalType> parsed = ReadType(type, &field.nested_ids, 0);
   if (!parsed) return std::move(parsed).error().Context("column " + field.name);
   field.type = *std::move(parsed);
@@ -231,7 +234,8 @@ Result<PaimonSchema> ReadSchema(const dom::object& json) {
   if (json["options"].get(options) != simdjson::SUCCESS) return Bad("\"options\" is missing");
   for (const auto& [key, value] : options) {
     std::string_view text;
-    if (value.get(text) != simdjson::SUCCESS) return Bad("option " + std::string(key) + " is no text");
+    if (value.get(text) != simdjson::SUCCESS)
+      return Bad("option " + std::string(key) + " is no text");
     schema.options[std::string(key)] = text;
   }
   DRIFTLESS_ASSIGN_OR_RETURN(schema.comment, Text(json, "comment", false));

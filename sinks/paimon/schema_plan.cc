@@ -54,8 +54,8 @@ SinkColumn ToSinkColumn(const PaimonField& field) {
 
 // The CREATE TABLE that Flink SQL would take, for people.
 std::string CreateText(const SinkTable& table) {
-  std::string text = "CREATE TABLE " + Quoted(table.path.database) + "." +
-                     Quoted(table.path.table) + " (";
+  std::string text =
+      "CREATE TABLE " + Quoted(table.path.database) + "." + Quoted(table.path.table) + " (";
   for (const SinkColumn& column : table.columns) {
     text += (&column == table.columns.data() ? "" : ", ") + Quoted(column.name) + " " +
             column.type.ToString();
@@ -88,7 +88,8 @@ class PlanBuilder {
 
   Result<SchemaPlan> Build() {
     for (const SchemaChange& part : request_.parts) {
-      DRIFTLESS_TRY(std::visit([&](const auto& detail) { return Plan(part, detail); }, part.detail));
+      DRIFTLESS_TRY(
+          std::visit([&](const auto& detail) { return Plan(part, detail); }, part.detail));
     }
     Flush();
     plan_.evolved = std::move(working_);
@@ -132,7 +133,8 @@ class PlanBuilder {
   void RenameKeys(const std::vector<std::pair<std::string, std::string>>& names) {
     for (auto* keys : {&working_.primary_key, &working_.partition_keys}) {
       for (std::string& key : *keys) {
-        const auto found = std::ranges::find(names, key, &std::pair<std::string, std::string>::first);
+        const auto found =
+            std::ranges::find(names, key, &std::pair<std::string, std::string>::first);
         if (found != names.end()) key = found->second;
       }
     }
@@ -147,9 +149,8 @@ class PlanBuilder {
         int index = source.IndexOfName(name);
         if (index < 0) index = source.IndexOfNameIgnoringCase(name);
         if (index < 0) {
-          return MakeError(ErrorKind::kUnsupported,
-                           "partition.key names " + name + ", which " +
-                               source.path.ToString() + " does not have");
+          return MakeError(ErrorKind::kUnsupported, "partition.key names " + name + ", which " +
+                                                        source.path.ToString() + " does not have");
         }
         keys.push_back(source.columns[static_cast<size_t>(index)].name);
       }
@@ -493,9 +494,7 @@ class PlanBuilder {
 
   // ---- steps ----
 
-  std::string Mark() const {
-    return request_.change_id + "#" + std::to_string(plan_.steps.size());
-  }
+  std::string Mark() const { return request_.change_id + "#" + std::to_string(plan_.steps.size()); }
 
   // Makes one schema commit of the changes that have come together.
   void Flush() {
@@ -556,7 +555,8 @@ class PaimonPlanner : public SchemaPlanner {
   // A schema commit is atomic, so a step is never half done by us. The mark tells what names and
   // types cannot; it counts only where they do not contradict it, because a lost state folder makes
   // change ids begin anew.
-  StepState Recognise(const SchemaPlan& plan, size_t index, const SinkTable* actual) const override {
+  StepState Recognise(const SchemaPlan& plan, size_t index,
+                      const SinkTable* actual) const override {
     DRIFTLESS_CHECK(index < plan.steps.size());
     const Step& step = plan.steps[index];
     if (actual == nullptr) return StepState::kNotBegun;

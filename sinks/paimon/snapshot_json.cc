@@ -68,8 +68,8 @@ class Members {
 };
 
 std::optional<CommitKind> ParseKind(std::string_view text) {
-  for (const CommitKind kind : {CommitKind::kAppend, CommitKind::kCompact, CommitKind::kOverwrite,
-                                CommitKind::kAnalyze}) {
+  for (const CommitKind kind :
+       {CommitKind::kAppend, CommitKind::kCompact, CommitKind::kOverwrite, CommitKind::kAnalyze}) {
     if (ToString(kind) == text) return kind;
   }
   return std::nullopt;

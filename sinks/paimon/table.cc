@@ -85,7 +85,9 @@ std::string PaimonTable::SnapshotPath(int64_t id) const {
   return Path("snapshot/snapshot-" + std::to_string(id));
 }
 
-Result<Snapshot> PaimonTable::SnapshotAt(int64_t id) const { return ReadSnapshot(SnapshotPath(id)); }
+Result<Snapshot> PaimonTable::SnapshotAt(int64_t id) const {
+  return ReadSnapshot(SnapshotPath(id));
+}
 
 Result<Snapshot> PaimonTable::ReadSnapshot(const std::string& path) const {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string json, store_->Read(path));
@@ -132,9 +134,8 @@ Result<std::vector<ManifestEntry>> PaimonTable::LiveFiles(const Snapshot& snapsh
     }
   }
   if (!deleted.empty()) {
-    std::erase_if(added, [&](const ManifestEntry& entry) {
-      return deleted.contains(EntryIdentity(entry));
-    });
+    std::erase_if(
+        added, [&](const ManifestEntry& entry) { return deleted.contains(EntryIdentity(entry)); });
   }
   return added;
 }

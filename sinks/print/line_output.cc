@@ -20,8 +20,7 @@ Error IoError(const std::string& name, std::string_view what) {
 
 }  // namespace
 
-LineOutput::LineOutput(Stream stream)
-    : file_(stream == Stream::kStandardError ? stderr : stdout) {}
+LineOutput::LineOutput(Stream stream) : file_(stream == Stream::kStandardError ? stderr : stdout) {}
 
 Result<std::unique_ptr<LineOutput>> LineOutput::OpenFile(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "ae");

@@ -11,8 +11,8 @@
 
 namespace driftless {
 
-// Where the print sink's lines go: one stream, shared by the writers of all tables. A whole batch is
-// handed over at once, so that there is one lock per batch and lines never interleave.
+// Where the print sink's lines go: one stream, shared by the writers of all tables. A whole batch
+// is handed over at once, so that there is one lock per batch and lines never interleave.
 class LineOutput {
  public:
   enum class Stream : uint8_t { kStandardOutput, kStandardError };

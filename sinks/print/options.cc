@@ -14,8 +14,9 @@ const std::array kOptions = {
     OptionSpec{.key = "format",
                .type = OptionType::kEnum,
                .default_value = "text",
-               .doc = "Form of a line: text for people, or json with \"table\", \"op\", \"before\", "
-                      "\"after\" and \"position\".",
+               .doc =
+                   "Form of a line: text for people, or json with \"table\", \"op\", \"before\", "
+                   "\"after\" and \"position\".",
                .values = {"text", "json"},
                .change = OnChange::kHot},
     OptionSpec{.key = "file",
@@ -37,8 +38,9 @@ const std::array kOptions = {
     OptionSpec{.key = "limit",
                .type = OptionType::kInt,
                .default_value = "0",
-               .doc = "Print at most this many changes, then only count. 0: no limit. Schema changes "
-                      "are always printed.",
+               .doc =
+                   "Print at most this many changes, then only count. 0: no limit. Schema changes "
+                   "are always printed.",
                .min = 0,
                .change = OnChange::kHot},
     OptionSpec{.key = "sink.api",

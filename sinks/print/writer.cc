@@ -126,12 +126,18 @@ class PrintWriter : public TableWriter {
 
 }  // namespace
 
-std::string SchemaLine(const PrintTarget& target, const TablePath& table,
-                       const std::string& what) {
+std::string SchemaLine(const PrintTarget& target, const TablePath& table, const std::string& what) {
   std::string line = target.prefix;
   if (target.format == PrintFormat::kJson) {
-    JsonWriter(&line).BeginObject().Key("table").String(table.ToString()).Key("op").String("schema")
-        .Key("change").String(what).EndObject();
+    JsonWriter(&line)
+        .BeginObject()
+        .Key("table")
+        .String(table.ToString())
+        .Key("op")
+        .String("schema")
+        .Key("change")
+        .String(what)
+        .EndObject();
   } else {
     line += "DDL " + table.ToString() + ": " + what;
   }

@@ -17,9 +17,9 @@ enum class PrintFormat : uint8_t { kText, kJson };
 struct PrintTarget {
   std::unique_ptr<LineOutput> output;  // null: print nothing
   PrintFormat format = PrintFormat::kText;
-  std::string prefix;                  // "name> " or empty
-  int64_t limit = 0;                   // 0: none
-  std::atomic<int64_t> printed{0};     // changes so far
+  std::string prefix;               // "name> " or empty
+  int64_t limit = 0;                // 0: none
+  std::atomic<int64_t> printed{0};  // changes so far
 };
 
 // The line of a schema change: "DDL shop.orders: add column qty INT".

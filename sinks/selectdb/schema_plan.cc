@@ -30,8 +30,7 @@ Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
     case TypeKind::kTime:
     case TypeKind::kArray:
     case TypeKind::kMap:
-    case TypeKind::kRow:
-      return is_key ? LogicalType::VarChar(65533) : LogicalType::String();
+    case TypeKind::kRow: return is_key ? LogicalType::VarChar(65533) : LogicalType::String();
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
     case TypeKind::kTimestampTz:

@@ -66,21 +66,42 @@ TEST_P(SinkRegistryTest, EveryTypeIsMappedOrRefusedWithAReason) {
   const auto planner = GetParam()->make_planner(OptionValues(GetParam()->options, {}));
   if (!planner.has_value()) GTEST_SKIP() << planner.error().ToString();
   const std::vector<LogicalType> types = {
-      LogicalType::Boolean(), LogicalType::TinyInt(), LogicalType::SmallInt(), LogicalType::Int(),
-      LogicalType::BigInt(), LogicalType::Float(), LogicalType::Double(),
-      LogicalType::Decimal(1, 0), LogicalType::Decimal(38, 38), LogicalType::Char(1),
-      LogicalType::Char(255), LogicalType::VarChar(1), LogicalType::VarChar(65535),
-      LogicalType::String(), LogicalType::Binary(16), LogicalType::VarBinary(100),
-      LogicalType::Bytes(), LogicalType::Date(), LogicalType::Time(0), LogicalType::Time(6),
-      LogicalType::Time(9), LogicalType::Timestamp(0), LogicalType::Timestamp(6),
-      LogicalType::Timestamp(9), LogicalType::TimestampLtz(3), LogicalType::TimestampLtz(9),
-      LogicalType::TimestampTz(6), LogicalType::Array(LogicalType::Int()),
+      LogicalType::Boolean(),
+      LogicalType::TinyInt(),
+      LogicalType::SmallInt(),
+      LogicalType::Int(),
+      LogicalType::BigInt(),
+      LogicalType::Float(),
+      LogicalType::Double(),
+      LogicalType::Decimal(1, 0),
+      LogicalType::Decimal(38, 38),
+      LogicalType::Char(1),
+      LogicalType::Char(255),
+      LogicalType::VarChar(1),
+      LogicalType::VarChar(65535),
+      LogicalType::String(),
+      LogicalType::Binary(16),
+      LogicalType::VarBinary(100),
+      LogicalType::Bytes(),
+      LogicalType::Date(),
+      LogicalType::Time(0),
+      LogicalType::Time(6),
+      LogicalType::Time(9),
+      LogicalType::Timestamp(0),
+      LogicalType::Timestamp(6),
+      LogicalType::Timestamp(9),
+      LogicalType::TimestampLtz(3),
+      LogicalType::TimestampLtz(9),
+      LogicalType::TimestampTz(6),
+      LogicalType::Array(LogicalType::Int()),
       LogicalType::Map(LogicalType::String().NotNull(), LogicalType::BigInt()),
       LogicalType::Multiset(LogicalType::String()),
-      LogicalType::Row({{"a", LogicalType::Int(), ""}}), LogicalType::Variant()};
+      LogicalType::Row({{"a", LogicalType::Int(), ""}}),
+      LogicalType::Variant()};
   for (const LogicalType& type : types) {
     for (const bool is_key : {false, true}) {
-      const Result<LogicalType> mapped = (*planner)->MapType(is_key ? type.NotNull() : type, is_key);
+      const Result<LogicalType> mapped =
+          (*planner)->MapType(is_key ? type.NotNull() : type, is_key);
       if (!mapped.has_value()) {
         EXPECT_EQ(mapped.error().kind(), ErrorKind::kUnsupported) << type.ToString();
         EXPECT_FALSE(mapped.error().message().empty()) << type.ToString();
@@ -89,7 +110,8 @@ TEST_P(SinkRegistryTest, EveryTypeIsMappedOrRefusedWithAReason) {
       // A key column may be bounded where the source's is not; values that do not fit are found
       // before the load. Any other column must hold all that its source can.
       if (is_key) continue;
-      EXPECT_TRUE((*planner)->Holds(*mapped, type)) << mapped->ToString() << " for " << type.ToString();
+      EXPECT_TRUE((*planner)->Holds(*mapped, type))
+          << mapped->ToString() << " for " << type.ToString();
     }
   }
 }

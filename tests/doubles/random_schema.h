@@ -19,8 +19,8 @@ class RandomSchemas {
 
   // A name that is now and then hostile: quotes, dots, blanks, other scripts, letter case.
   std::string Name() {
-    static const std::vector<std::string> kOdd = {"a`b", "x.y", "q\"s",  "two words", "订单",
-                                                  "ÜBER", "sel'", "\\n", "-",         "id"};
+    static const std::vector<std::string> kOdd = {"a`b",  "x.y",  "q\"s", "two words", "订单",
+                                                  "ÜBER", "sel'", "\\n",  "-",         "id"};
     if (Below(4) == 0) return kOdd[Below(kOdd.size())] + std::to_string(Below(100));
     return std::string(1, static_cast<char>('a' + Below(26))) + std::to_string(Below(1000));
   }
@@ -88,8 +88,8 @@ class RandomSchemas {
       case 6: return LogicalType::Double();
       case 7: {
         const auto precision = static_cast<int32_t>(1 + Below(38));
-        return LogicalType::Decimal(precision,
-                                    static_cast<int32_t>(Below(static_cast<uint64_t>(precision) + 1)));
+        return LogicalType::Decimal(
+            precision, static_cast<int32_t>(Below(static_cast<uint64_t>(precision) + 1)));
       }
       case 8: return LogicalType::Char(length);
       case 9: return LogicalType::VarChar(length);

@@ -23,9 +23,9 @@ inline void AppendRandomValue(const LogicalType& type, RandomSchemas* random, Co
       case 3: return std::min(max, static_cast<int64_t>(random->Below(200)));
       default: {
         const auto span = static_cast<uint64_t>(max) - static_cast<uint64_t>(min);
-        return static_cast<int64_t>(static_cast<uint64_t>(min) +
-                                    (span == UINT64_MAX ? random->engine()()
-                                                        : random->Below(span + 1)));
+        return static_cast<int64_t>(static_cast<uint64_t>(min) + (span == UINT64_MAX
+                                                                      ? random->engine()()
+                                                                      : random->Below(span + 1)));
       }
     }
   };
@@ -44,16 +44,19 @@ inline void AppendRandomValue(const LogicalType& type, RandomSchemas* random, Co
                                               : static_cast<double>(random->engine()()) * 1e-7);
     case TypeKind::kDecimal: {
       const UInt128 wide = static_cast<UInt128>(random->engine()()) << 64 | random->engine()();
-      const int digits = 1 + static_cast<int>(random->Below(static_cast<uint64_t>(type.precision())));
+      const int digits =
+          1 + static_cast<int>(random->Below(static_cast<uint64_t>(type.precision())));
       auto value = static_cast<Int128>(wide % static_cast<UInt128>(PowerOfTen(digits)));
       if (random->Below(4) == 0) value -= value % PowerOfTen(type.scale());
       return out->AppendInt128(random->Coin() ? value : -value);
     }
     case TypeKind::kChar:
     case TypeKind::kVarChar: {
-      static const std::vector<std::string> kTexts = {"", "a", "7", "-1.5", "true", "ü", "订单",
-                                                      "2024-01-31", "2024-01-31 12:00:00.5",
-                                                      "12:34:56", "{\"a\":1}", "1e3"};
+      static const std::vector<std::string> kTexts = {
+          "",         "a",          "7",
+          "-1.5",     "true",       "ü",
+          "订单",     "2024-01-31", "2024-01-31 12:00:00.5",
+          "12:34:56", "{\"a\":1}",  "1e3"};
       std::string text = kTexts[random->Below(kTexts.size())];
       if (static_cast<int32_t>(text.size()) > type.length()) text = "";
       return out->AppendBytes(text);

@@ -73,7 +73,7 @@ class ReplayedTables : public SourceOutput {
   std::vector<ChangeBatchPtr> batches;  // only with keep_batches
   bool keep_batches = false;
   int64_t changes = 0;
-  CutPosition position;             // of the last progress
+  CutPosition position;  // of the last progress
   std::string last_resume;
   std::vector<std::string> faults;  // what a source must never do
   // Called with the number of changes so far; true stops the source.

@@ -10,8 +10,8 @@
 
 namespace driftless {
 
-// A table at a source, for tests: says statements as what parsers make of them. Names in a statement
-// are the names before it, parts are given in the policy's order.
+// A table at a source, for tests: says statements as what parsers make of them. Names in a
+// statement are the names before it, parts are given in the policy's order.
 //   SourceTable t("shop.orders", {"id BIGINT NOT NULL", "qty INT"}, {"id"});
 //   auto change = t.Begin().Drop("qty").Add("price DECIMAL(10, 2)").End();
 class SourceTable {
@@ -147,9 +147,7 @@ class SourceTable {
     return Push(std::move(key), std::move(next));
   }
   SourceTable& Truncate() { return Push(TruncateTable{}, Next()); }
-  SourceTable& Default(const std::string& name) {
-    return Push(DefaultChange{{Old(name)}}, Next());
-  }
+  SourceTable& Default(const std::string& name) { return Push(DefaultChange{{Old(name)}}, Next()); }
   SourceTable& RenameTo(const std::string& path) {
     return Push(RenameTable{*ParseTablePath(path)}, Next());
   }

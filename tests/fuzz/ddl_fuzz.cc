@@ -1,6 +1,6 @@
-// Whatever text comes, a statement is understood or refused: no crash, no hang, nothing applied of a
-// refused one, and the parts of an applied one lead from the tracked schema to the tracked schema.
-// The first byte chooses the dialect and the modes; the rest is a script.
+// Whatever text comes, a statement is understood or refused: no crash, no hang, nothing applied of
+// a refused one, and the parts of an applied one lead from the tracked schema to the tracked
+// schema. The first byte chooses the dialect and the modes; the rest is a script.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

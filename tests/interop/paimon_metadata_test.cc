@@ -130,7 +130,8 @@ TEST_F(PaimonMetadataTest, MergedManifestsAndExpiredSnapshotsLeaveASoundTable) {
     EXPECT_EQ(Table(name).SnapshotIds()->size(), 3U);
     ExpectSound(name);
     EXPECT_EQ(Rows(name), before);
-    for (const int64_t id : {Table(name).SnapshotIds()->front(), Table(name).SnapshotIds()->back()}) {
+    for (const int64_t id :
+         {Table(name).SnapshotIds()->front(), Table(name).SnapshotIds()->back()}) {
       EXPECT_EQ(Rows(name, "--snapshot " + std::to_string(id)), before) << "snapshot " << id;
     }
   }
@@ -206,12 +207,28 @@ TEST_F(PaimonMetadataTest, CreatedTablesAreOpenedByPaimon) {
   source.comment = "a fresh table";
   source.AddColumn("k", LogicalType::BigInt().NotNull()).comment = "key";
   source.AddColumn("day", LogicalType::Date().NotNull());
-  for (const char* type :
-       {"BOOLEAN", "TINYINT", "SMALLINT", "INT", "FLOAT", "DOUBLE", "DECIMAL(38, 10)", "CHAR(3)",
-        "VARCHAR(7)", "STRING", "BINARY(3)", "VARBINARY(9)", "BYTES", "DATE", "TIME(3)",
-        "TIMESTAMP(0)", "TIMESTAMP(9)", "TIMESTAMP_LTZ(6)", "ARRAY<INT NOT NULL>",
-        "MAP<STRING NOT NULL, ROW<`a` INT, `b` ARRAY<STRING>>>", "MULTISET<INT>",
-        "ROW<`x` ROW<`y` INT>>"}) {
+  for (const char* type : {"BOOLEAN",
+                           "TINYINT",
+                           "SMALLINT",
+                           "INT",
+                           "FLOAT",
+                           "DOUBLE",
+                           "DECIMAL(38, 10)",
+                           "CHAR(3)",
+                           "VARCHAR(7)",
+                           "STRING",
+                           "BINARY(3)",
+                           "VARBINARY(9)",
+                           "BYTES",
+                           "DATE",
+                           "TIME(3)",
+                           "TIMESTAMP(0)",
+                           "TIMESTAMP(9)",
+                           "TIMESTAMP_LTZ(6)",
+                           "ARRAY<INT NOT NULL>",
+                           "MAP<STRING NOT NULL, ROW<`a` INT, `b` ARRAY<STRING>>>",
+                           "MULTISET<INT>",
+                           "ROW<`x` ROW<`y` INT>>"}) {
     source.AddColumn("c" + std::to_string(source.columns.size()), *ParseLogicalType(type));
   }
   source.primary_key = {1};

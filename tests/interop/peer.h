@@ -35,7 +35,8 @@ inline PeerOutput RunPeer(const std::string& command) {
 
 inline std::filesystem::path PeersDirectory() {
   if (const char* dir = std::getenv("PEERS_DIR")) return dir;
-  if (const char* deps = std::getenv("DRIFTLESS_DEPS")) return std::filesystem::path(deps) / "peers";
+  if (const char* deps = std::getenv("DRIFTLESS_DEPS"))
+    return std::filesystem::path(deps) / "peers";
   return std::filesystem::path(DRIFTLESS_SOURCE_DIR) / ".deps" / "peers";
 }
 

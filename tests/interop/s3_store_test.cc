@@ -29,13 +29,13 @@ class S3StoreTest : public testing::TestWithParam<std::string> {
   }
   Result<std::shared_ptr<ObjectStore>> Open(const std::string& prefix,
                                             const std::string& secret = "") {
-    return OpenObjectStore("s3://" + variables_["S3_BUCKET"] + "/" + prefix,
-                           {{"s3.endpoint", variables_["S3_ENDPOINT"]},
-                            {"s3.access-key", variables_["AWS_ACCESS_KEY_ID"]},
-                            {"s3.secret-key",
-                             secret.empty() ? variables_["AWS_SECRET_ACCESS_KEY"] : secret},
-                            {"s3.path.style.access", "true"},
-                            {"s3.endpoint.region", "us-east-1"}});
+    return OpenObjectStore(
+        "s3://" + variables_["S3_BUCKET"] + "/" + prefix,
+        {{"s3.endpoint", variables_["S3_ENDPOINT"]},
+         {"s3.access-key", variables_["AWS_ACCESS_KEY_ID"]},
+         {"s3.secret-key", secret.empty() ? variables_["AWS_SECRET_ACCESS_KEY"] : secret},
+         {"s3.path.style.access", "true"},
+         {"s3.endpoint.region", "us-east-1"}});
   }
 
   std::string command_;

@@ -26,8 +26,8 @@ TEST(CoordinatorSimulation, FixedSeeds) {
   }
 }
 
-// Seeds that break a promise today: a late drop that is recovered twice leaves an evolved schema that
-// is not the table's. Run with --gtest_also_run_disabled_tests.
+// Seeds that break a promise today: a late drop that is recovered twice leaves an evolved schema
+// that is not the table's. Run with --gtest_also_run_disabled_tests.
 TEST(CoordinatorSimulation, DISABLED_SeedsThatBreakToday) {
   for (const uint64_t seed : {17769383969035450381ULL, 16551500734416449608ULL}) {
     EXPECT_EQ(Simulation(seed).Run(), "") << "seed " << seed;

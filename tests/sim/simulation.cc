@@ -106,8 +106,9 @@ Simulation::Simulation(uint64_t seed) : random_(seed) {
       TablePath table = sources_[source]->schema()->path;
       if (merges && source < 2) table.table = "merged";
       const SinkTableKey key{sink->name, table};
-      if (FeedOf(key) == nullptr) feeds_.push_back(Feed{key, {}, 0, "", false, false, 0, false, 0,
-                                                        false, nullptr, {}, {}, nullptr});
+      if (FeedOf(key) == nullptr)
+        feeds_.push_back(
+            Feed{key, {}, 0, "", false, false, 0, false, 0, false, nullptr, {}, {}, nullptr});
       FeedOf(key)->sources.insert(source);
     }
     sinks_.push_back(std::move(sink));
@@ -255,7 +256,8 @@ void Simulation::Broken(const std::string& what) {
 void Simulation::Start() {
   std::vector<CoordinatorSink> sinks;
   for (const auto& sink : sinks_) {
-    sinks.push_back({sink->name, sink->type, sink->matrix, sink->planner.get(), &sink->policy, true});
+    sinks.push_back(
+        {sink->name, sink->type, sink->matrix, sink->planner.get(), &sink->policy, true});
   }
   coordinator_ = std::make_unique<Coordinator>("sim", std::move(sinks), next_decision_);
   pending_.clear();
@@ -497,8 +499,7 @@ void Simulation::Answer() {
   auto it = held_.begin();
   std::advance(it, Below(static_cast<uint32_t>(held_.size())));
   const DecisionId id = *it;
-  const auto choice =
-      Chance(60) ? ApprovalGiven::Choice::kApprove : ApprovalGiven::Choice::kReject;
+  const auto choice = Chance(60) ? ApprovalGiven::Choice::kApprove : ApprovalGiven::Choice::kReject;
   if (!coordinator_->Waiting(id)) return;
   Log("answer " + std::to_string(id) +
       (choice == ApprovalGiven::Choice::kApprove ? ": approve" : ": reject"));
@@ -570,8 +571,8 @@ void Simulation::CheckTable(const Feed& feed) {
   }
 }
 
-// Plays the stream once more, without any fault, with the steps that took effect at their places: the
-// sinks must hold exactly the same rows.
+// Plays the stream once more, without any fault, with the steps that took effect at their places:
+// the sinks must hold exactly the same rows.
 void Simulation::CheckEnd() {
   for (Feed& feed : feeds_) Checkpoint(&feed);
   for (const auto& sink : sinks_) {
@@ -598,8 +599,8 @@ void Simulation::CheckEnd() {
         const auto own = by_source.find(item.schema->path);
         const EvolvedSchemaPtr& schema = own != by_source.end() ? own->second : evolved;
         if (schema == nullptr) continue;
-        const std::string wrong = reference.Write(feed.key.table, *evolved, item.key,
-                                                  Project(item, *schema));
+        const std::string wrong =
+            reference.Write(feed.key.table, *evolved, item.key, Project(item, *schema));
         if (!wrong.empty()) return Broken("reference of " + feed.key.ToString() + ": " + wrong);
       }
       const auto* expected = reference.Find(feed.key.table);

@@ -31,9 +31,9 @@ struct Feed {
   std::set<size_t> sources;
   // Durable.
   size_t committed = 0;
-  std::string state;          // of the coordinator
+  std::string state;  // of the coordinator
   bool has_state = false;
-  bool cut_pending = false;   // between transactions A and B
+  bool cut_pending = false;  // between transactions A and B
   size_t cut_position = 0;
   bool cut_committed = false;
   // Of this process.
@@ -45,8 +45,8 @@ struct Feed {
   EvolvedSchemaPtr buffer_schema;
 };
 
-// Runs a random pipeline to its end, with faults, and checks the promises on the way. Everything is a
-// function of the seed.
+// Runs a random pipeline to its end, with faults, and checks the promises on the way. Everything is
+// a function of the seed.
 class Simulation {
  public:
   explicit Simulation(uint64_t seed);

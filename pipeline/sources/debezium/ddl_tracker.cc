@@ -397,9 +397,8 @@ Result<DdlOutcome> DdlTracker::ApplySnapshot(Dialect* dialect, const SchemaChang
   if (StartsWithWord(change.ddl, "DROP") || StartsWithWord(change.ddl, "TRUNCATE")) return outcome;
   mysql::StatementContext context;
   context.default_database = change.database;
-  const bool creates = std::any_of(change.tables.begin(), change.tables.end(), [](const auto& t) {
-    return t.type == "CREATE";
-  });
+  const bool creates = std::any_of(change.tables.begin(), change.tables.end(),
+                                   [](const auto& t) { return t.type == "CREATE"; });
   const bool known = creates && dialect->catalog.Find(change.tables.front().table) != nullptr;
   if (!known) {
     auto effect = dialect->catalog.Apply(change.ddl, context);
@@ -444,14 +443,12 @@ Result<DdlOutcome> DdlTracker::NotUnderstood(Dialect* dialect, const SchemaChang
   }
   // The stream began behind the table's CREATE: the record's own picture is all there is, and it is
   // whole. Nothing was known that could be lost.
-  const bool whole = std::any_of(change.tables.begin(), change.tables.end(), [](const auto& t) {
-    return !t.columns.empty();
-  });
+  const bool whole = std::any_of(change.tables.begin(), change.tables.end(),
+                                 [](const auto& t) { return !t.columns.empty(); });
   const bool unknown_table =
       cause.kind() == ErrorKind::kNotFound && whole &&
-      std::all_of(change.tables.begin(), change.tables.end(), [&](const auto& t) {
-        return dialect->catalog.Find(t.table) == nullptr;
-      });
+      std::all_of(change.tables.begin(), change.tables.end(),
+                  [&](const auto& t) { return dialect->catalog.Find(t.table) == nullptr; });
   if (unknown_table || on_unparsed_ == OnUnparsedDdl::kIgnore) {
     DRIFTLESS_ASSIGN_OR_RETURN(DdlOutcome outcome, AdoptTables(dialect, change));
     outcome.warnings.push_back("a statement was not understood (" + cause.message() +

@@ -25,13 +25,13 @@ struct DebeziumStream::Table {
   std::string database_key;  // how records name it
   std::string table_key;
   bool captured = false;
-  bool has_ddl = false;      // its schema came from statements
+  bool has_ddl = false;  // its schema came from statements
   OpenBatch batch;
   RowPlan plan;
   bool plan_is_current = false;
   bool ever_without_key = false;  // now or in an earlier version: before images are always decoded
-  uint64_t schema_id = 0;     // of the embedded schema that the plan was made with
-  std::string schema_text;    // and its text
+  uint64_t schema_id = 0;         // of the embedded schema that the plan was made with
+  std::string schema_text;        // and its text
   uint64_t key_schema_id = 0;
   std::string key_schema_text;
   // Without schemas: what keys of the table look like, so that another key is seen.
@@ -61,8 +61,8 @@ std::string DebeziumStream::Place::Text() const {
   return *origin + ":" + std::to_string(point.offset);
 }
 
-DebeziumStream::DebeziumStream(StreamOptions options, const SourceContext& context,
-                               StreamId stream, SourceOutput* output)
+DebeziumStream::DebeziumStream(StreamOptions options, const SourceContext& context, StreamId stream,
+                               SourceOutput* output)
     : options_(std::move(options)),
       context_(context),
       stream_(stream),
@@ -168,9 +168,9 @@ Result<bool> DebeziumStream::Adopt(const TablePath& path, TableSchemaPtr schema)
   named.database = path.database;
   named.table = path.table;
   Table* table = FindTable(named);
-  table->has_ddl = schema != nullptr &&
-                   std::any_of(schema->columns.begin(), schema->columns.end(),
-                               [](const Column& c) { return !c.source.type_text.empty(); });
+  table->has_ddl =
+      schema != nullptr && std::any_of(schema->columns.begin(), schema->columns.end(),
+                                       [](const Column& c) { return !c.source.type_text.empty(); });
   table->plan_is_current = false;
   table->ever_without_key |= schema != nullptr && schema->primary_key.empty();
   return batches_.SetSchema(&table->batch, std::move(schema));
@@ -262,13 +262,13 @@ Result<DebeziumStream::Step> DebeziumStream::PutAside(const Place& place, const 
 
 Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Record& record,
                                                           const Place& place) {
-  const bool same_schema =
-      record.value_schema_id == table->schema_id &&
-      record.key_schema_id == table->key_schema_id &&
-      (record.value_schema_id != 0 || record.value_schema.empty());
-  const bool same_key = table->has_ddl || table->embedded != nullptr ||
-                        record.op == Op::kDelete || table->HasKey(record.key);
-  if (table->plan_is_current && same_schema && same_key) [[likely]] return Step::kGoOn;
+  const bool same_schema = record.value_schema_id == table->schema_id &&
+                           record.key_schema_id == table->key_schema_id &&
+                           (record.value_schema_id != 0 || record.value_schema.empty());
+  const bool same_key = table->has_ddl || table->embedded != nullptr || record.op == Op::kDelete ||
+                        table->HasKey(record.key);
+  if (table->plan_is_current && same_schema && same_key) [[likely]]
+    return Step::kGoOn;
   if (!record.value_schema.empty() && !same_schema) {
     DRIFTLESS_ASSIGN_OR_RETURN(const Step step, FollowEmbedded(table, record, place));
     if (step != Step::kGoOn) return step;
@@ -278,8 +278,7 @@ Result<DebeziumStream::Step> DebeziumStream::FollowSchema(Table* table, const Re
     if (!shape) return PutAside(place, shape.error());
     bool changed = false;
     DRIFTLESS_ASSIGN_OR_RETURN(
-        const bool go_on,
-        SendInferred(table, *shape, Missing::kKept, record, place, &changed));
+        const bool go_on, SendInferred(table, *shape, Missing::kKept, record, place, &changed));
     if (!go_on) return Step::kStop;
   }
   MakePlan(table, record);
@@ -324,8 +323,7 @@ Result<DebeziumStream::Step> DebeziumStream::FollowEmbedded(Table* table, const 
     if (!shape) return PutAside(place, shape.error());
     bool changed = false;
     DRIFTLESS_ASSIGN_OR_RETURN(
-        const bool go_on,
-        SendInferred(table, *shape, Missing::kDropped, record, place, &changed));
+        const bool go_on, SendInferred(table, *shape, Missing::kDropped, record, place, &changed));
     if (!go_on) return Step::kStop;
   }
   remember();
@@ -343,9 +341,10 @@ Result<bool> DebeziumStream::LearnFromRow(Table* table, const Record& record, co
   if (table->has_ddl) {
     if (!unknown_field || table->embedded == nullptr) return true;
     // The statement that added the column is not in the stream; the row's own schema is certain.
-    spdlog::warn("{}: table {} has a column \"{}\" that no statement added; it follows the "
-                 "records' embedded schema",
-                 place.Text(), table->path.ToString(), rows_.fault().key);
+    spdlog::warn(
+        "{}: table {} has a column \"{}\" that no statement added; it follows the "
+        "records' embedded schema",
+        place.Text(), table->path.ToString(), rows_.fault().key);
     auto shape = ShapeOfSchema(*table->embedded, record.key_schema);
     if (!shape) return true;
     for (RowShape::Field& field : shape->fields) {
@@ -355,8 +354,8 @@ Result<bool> DebeziumStream::LearnFromRow(Table* table, const Record& record, co
   }
   if (table->embedded != nullptr) return true;  // the row contradicts its own schema
   const bool in_after = record.after.valid();
-  auto shape = ShapeOfRow(in_after ? record.after : record.before, record.key,
-                          table->schema().get());
+  auto shape =
+      ShapeOfRow(in_after ? record.after : record.before, record.key, table->schema().get());
   if (!shape) return true;
   // Only an after image of a connector that lists all columns shows that one is gone.
   const Missing missing =
@@ -365,8 +364,7 @@ Result<bool> DebeziumStream::LearnFromRow(Table* table, const Record& record, co
 }
 
 Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, Missing missing,
-                                          const Record& record, const Place& place,
-                                          bool* changed) {
+                                          const Record& record, const Place& place, bool* changed) {
   auto statement = std::make_shared<StatementChange>();
   statement->table = table->path;
   statement->point = place.NextStatement();

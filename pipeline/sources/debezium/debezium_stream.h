@@ -30,13 +30,13 @@ struct StreamOptions {
 struct StreamCounters {
   int64_t records = 0;
   int64_t changes = 0;
-  int64_t schema_changes = 0;   // statements sent on
-  int64_t filtered = 0;         // changes of tables that are not captured
+  int64_t schema_changes = 0;  // statements sent on
+  int64_t filtered = 0;        // changes of tables that are not captured
   int64_t tombstones = 0;
-  int64_t transactions = 0;     // BEGIN and END records
+  int64_t transactions = 0;  // BEGIN and END records
   int64_t heartbeats = 0;
-  int64_t messages = 0;         // logical messages
-  int64_t ignored_ddl = 0;      // statements that concern no captured table or nothing we track
+  int64_t messages = 0;     // logical messages
+  int64_t ignored_ddl = 0;  // statements that concern no captured table or nothing we track
   int64_t dead_letters = 0;
 };
 

@@ -106,8 +106,8 @@ class PartsBuilder {
 
 // Where a column stands that has `left` before it (0: it is the first).
 ColumnPlace PlaceBehind(const TableSchema& schema, ColumnId left) {
-  if (left == 0) return {schema.columns.empty() ? ColumnPlace::Kind::kLast
-                                                : ColumnPlace::Kind::kFirst};
+  if (left == 0)
+    return {schema.columns.empty() ? ColumnPlace::Kind::kLast : ColumnPlace::Kind::kFirst};
   if (schema.columns.back().id == left) return {ColumnPlace::Kind::kLast};
   return {ColumnPlace::Kind::kAfter, left};
 }
@@ -300,9 +300,8 @@ std::vector<SchemaChange> DifferenceByName(const TableSchemaPtr& before, const R
     whole = shape;
     size_t at = 0;
     for (const Column& column : before->columns) {
-      const auto found =
-          std::find_if(whole.fields.begin(), whole.fields.end(),
-                       [&](const auto& field) { return field.name == column.name; });
+      const auto found = std::find_if(whole.fields.begin(), whole.fields.end(),
+                                      [&](const auto& field) { return field.name == column.name; });
       if (found != whole.fields.end()) {
         at = static_cast<size_t>(found - whole.fields.begin()) + 1;
       } else {
@@ -326,8 +325,8 @@ std::vector<SchemaChange> DifferenceByName(const TableSchemaPtr& before, const R
 RowShape ShapeOfTable(const TableSchema& schema) {
   RowShape shape;
   for (const Column& column : schema.columns) {
-    shape.fields.push_back({column.name, column.type, true, column.default_value, column.source,
-                            column.comment});
+    shape.fields.push_back(
+        {column.name, column.type, true, column.default_value, column.source, column.comment});
   }
   for (ColumnId id : schema.primary_key) shape.key.push_back(schema.Find(id)->name);
   return shape;

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kPackedBufferBytes = 1 << 18;
 
 Error SystemError(const std::string& what, const std::string& path, int code) {
-  const ErrorKind kind = code == ENOENT                     ? ErrorKind::kNotFound
+  const ErrorKind kind = code == ENOENT                    ? ErrorKind::kNotFound
                          : code == EACCES || code == EPERM ? ErrorKind::kPermission
                                                            : ErrorKind::kUnavailable;
   return MakeError(kind, what + " " + path + ": " + std::strerror(code));

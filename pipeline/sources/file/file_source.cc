@@ -65,8 +65,7 @@ struct Resume {
 
   std::string ToText() const {
     return std::to_string(epoch) + " " + std::to_string(line) + " " + std::to_string(offset) + " " +
-            std::to_string(head_bytes) + " " +
-           std::to_string(head_hash) + " " + path;
+           std::to_string(head_bytes) + " " + std::to_string(head_hash) + " " + path;
   }
   static Result<Resume> Parse(std::string_view text) {
     Resume resume;
@@ -79,7 +78,7 @@ struct Resume {
       return true;
     };
     if (!number(&resume.epoch) || !number(&resume.line) || !number(&resume.offset) ||
-         !number(&resume.head_bytes) || !number(&resume.head_hash)) {
+        !number(&resume.head_bytes) || !number(&resume.head_hash)) {
       return MakeError(ErrorKind::kCorrupt,
                        "the position of the file source is not readable: " + std::string(text));
     }
@@ -133,13 +132,13 @@ class FileSource::Reading {
     }
     if (!output_.stopping()) Flush();
     const auto& counters = stream_.counters();
-    spdlog::info("file source: {} records, {} changes, {} schema changes; {} of other tables, {} "
-                 "tombstones, {} transaction records, {} messages, {} heartbeats, {} statements "
-                 "without effect, {} dead letters, {} values clamped to their type's edge",
-                 counters.records, counters.changes, counters.schema_changes, counters.filtered,
-                 counters.tombstones, counters.transactions, counters.messages,
-                 counters.heartbeats, counters.ignored_ddl, counters.dead_letters,
-                 stream_.clamped_values());
+    spdlog::info(
+        "file source: {} records, {} changes, {} schema changes; {} of other tables, {} "
+        "tombstones, {} transaction records, {} messages, {} heartbeats, {} statements "
+        "without effect, {} dead letters, {} values clamped to their type's edge",
+        counters.records, counters.changes, counters.schema_changes, counters.filtered,
+        counters.tombstones, counters.transactions, counters.messages, counters.heartbeats,
+        counters.ignored_ddl, counters.dead_letters, stream_.clamped_values());
     return {};
   }
 
@@ -161,8 +160,8 @@ class FileSource::Reading {
                            [&](const std::string& path) { return HasHead(path, resume); });
       if (found == files.end()) {
         return MakeError(ErrorKind::kNotFound,
-                         "the file that was being read is not there: " + resume.path +
-                             " (line " + std::to_string(resume.line) + ")")
+                         "the file that was being read is not there: " + resume.path + " (line " +
+                             std::to_string(resume.line) + ")")
             .Hint("Bring it back under one of the configured paths, or start with new state.");
       }
       // A renamed file stands behind the new ones by its name; those come after it all the same.
@@ -275,8 +274,7 @@ class FileSource::Reading {
     resume.line = point_.offset;
     resume.offset = resume_offset_;
     // Of the text up to here only: what follows may still be replaced.
-    const std::string_view head =
-        std::string_view(reader_->head()).substr(0, resume_offset_);
+    const std::string_view head = std::string_view(reader_->head()).substr(0, resume_offset_);
     resume.head_bytes = head.size();
     resume.head_hash = HashOf(head);
     resume.path = path_;

@@ -43,7 +43,7 @@ class LineReader {
   std::unique_ptr<ByteStream> stream_;
   size_t line_bytes_max_;
   std::vector<char> buffer_;
-  size_t begin_ = 0;    // first byte that was not given
+  size_t begin_ = 0;     // first byte that was not given
   size_t searched_ = 0;  // no line end in [begin_, searched_)
   size_t end_ = 0;
   uint64_t offset_ = 0;

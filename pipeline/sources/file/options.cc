@@ -115,11 +115,10 @@ Result<FileSourceOptions> ReadFileSourceOptions(const OptionValues& values) {
     stream.format.binary_mode = debezium::BinaryMode::kHex;
   }
   const auto time = values.Enum("debezium-json.time-precision-mode");
-  stream.format.time_mode =
-      time == "connect"        ? debezium::TimePrecisionMode::kConnect
-      : time == "microseconds" ? debezium::TimePrecisionMode::kMicroseconds
-      : time == "nanoseconds"  ? debezium::TimePrecisionMode::kNanoseconds
-                               : debezium::TimePrecisionMode::kAdaptive;
+  stream.format.time_mode = time == "connect"        ? debezium::TimePrecisionMode::kConnect
+                            : time == "microseconds" ? debezium::TimePrecisionMode::kMicroseconds
+                            : time == "nanoseconds"  ? debezium::TimePrecisionMode::kNanoseconds
+                                                     : debezium::TimePrecisionMode::kAdaptive;
   if (const auto value = values.String("debezium-json.unavailable-value"); value) {
     stream.format.unavailable_value = *value;
   }

@@ -6,8 +6,8 @@
 #include "schema/ddl/mysql/table_builder.h"
 
 // ALTER TABLE. All clauses of one statement act together: names of columns mean the table before
-// the statement, renames are simultaneous, and FIRST and AFTER then act one after another on the new
-// list with the new names (verified on both servers).
+// the statement, renames are simultaneous, and FIRST and AFTER then act one after another on the
+// new list with the new names (verified on both servers).
 namespace driftless::mysql {
 namespace {
 
@@ -20,10 +20,11 @@ class ColumnChanges {
       : run_(run), alter_(alter), builder_(builder), old_(builder->schema()) {}
 
   Result<void> Apply();
-  // Columns that a constraint or generated column needs cannot go; after the constraints' own drops.
+  // Columns that a constraint or generated column needs cannot go; after the constraints' own
+  // drops.
   Result<void> CheckDependencies() const;
-  // A key goes by its columns' names: where a column is dropped and one of its name added, the key is
-  // over the new one from then on. Old id to new id.
+  // A key goes by its columns' names: where a column is dropped and one of its name added, the key
+  // is over the new one from then on. Old id to new id.
   std::map<ColumnId, ColumnId> Replacements() const;
   const std::vector<StatedPlace>& stated() const { return stated_; }
   // Whether the clause passes because of IF [NOT] EXISTS and does nothing.
@@ -46,8 +47,8 @@ class ColumnChanges {
   Result<void> ConvertColumn(const ConvertCharsetSpec& convert, Column* column);
   Result<ColumnId> Old(const Name& name, std::string_view problem) const;
   Error Unknown(const Name& name) const {
-    return run_.Refuse(name.at, "unknown column " + Quoted(name.text) + " in table " +
-                                    Quoted(old_.path.table));
+    return run_.Refuse(
+        name.at, "unknown column " + Quoted(name.text) + " in table " + Quoted(old_.path.table));
   }
   void NotePlace(ColumnId id, const ColumnPosition& position);
 
@@ -80,9 +81,9 @@ Result<void> ColumnChanges::FindDrops() {
       passed_.insert(&spec);
       continue;
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        const ColumnId id, Old(drop->column, "can't DROP " + Quoted(drop->column.text) +
-                                                 "; check that the column exists"));
+    DRIFTLESS_ASSIGN_OR_RETURN(const ColumnId id,
+                               Old(drop->column, "can't DROP " + Quoted(drop->column.text) +
+                                                     "; check that the column exists"));
     if (!dropped_.insert(id).second) {
       return run_.Refuse(drop->column.at, "can't DROP " + Quoted(drop->column.text) + " twice");
     }
@@ -384,9 +385,9 @@ Result<void> KeyChanges::Drop(const DropKeySpec& drop) {
   bool found = false;
   if (drop.kind == Kind::kIndex || drop.kind == Kind::kConstraint) {
     const int index = entry.FindIndex(name);
-    const bool droppable = index >= 0 && (drop.kind == Kind::kIndex ||
-                                          entry.indexes[static_cast<size_t>(index)].kind ==
-                                              KeySpec::Kind::kUnique);
+    const bool droppable =
+        index >= 0 && (drop.kind == Kind::kIndex ||
+                       entry.indexes[static_cast<size_t>(index)].kind == KeySpec::Kind::kUnique);
     if (droppable) {
       entry.indexes.erase(entry.indexes.begin() + index);
       found = true;
@@ -403,7 +404,8 @@ Result<void> KeyChanges::Drop(const DropKeySpec& drop) {
   const auto unnamed = [](const auto& list) {
     return std::any_of(list.begin(), list.end(), [](const auto& e) { return e.name.empty(); });
   };
-  if (drop.kind != Kind::kIndex && (unnamed(entry.foreign_keys) || unnamed(entry.checks))) return {};
+  if (drop.kind != Kind::kIndex && (unnamed(entry.foreign_keys) || unnamed(entry.checks)))
+    return {};
   return run_.Refuse(drop.name.at, "can't DROP " + Quoted(name) + "; check that it exists");
 }
 
@@ -412,8 +414,8 @@ Result<void> KeyChanges::Rename(const RenameKeySpec& rename) {
   const int from = entry.FindIndex(rename.from.text);
   if (from < 0) {
     if (rename.if_exists || believes()) return {};
-    return run_.Refuse(rename.from.at, "key " + Quoted(rename.from.text) + " doesn't exist in table " +
-                                           Quoted(alter_.name.table));
+    return run_.Refuse(rename.from.at, "key " + Quoted(rename.from.text) +
+                                           " doesn't exist in table " + Quoted(alter_.name.table));
   }
   const int to = entry.FindIndex(rename.to.text);
   if (to >= 0 && to != from) {
@@ -475,8 +477,9 @@ Result<void> CheckExecution(const StatementRun& run, const AlterTableStatement& 
     const auto* execution = std::get_if<ExecutionSpec>(&spec);
     if (instant && execution != nullptr && execution->is_lock && execution->value != "DEFAULT" &&
         !run.settings().IsMariaDb()) {
-      return run.Refuse(execution->at, "incorrect usage of ALGORITHM=INSTANT and LOCK=NONE, SHARED "
-                                       "or EXCLUSIVE; only LOCK=DEFAULT is permitted");
+      return run.Refuse(execution->at,
+                        "incorrect usage of ALGORITHM=INSTANT and LOCK=NONE, SHARED "
+                        "or EXCLUSIVE; only LOCK=DEFAULT is permitted");
     }
   }
   return {};
@@ -515,8 +518,9 @@ Result<void> StatementRun::AlterPartitions(const AlterTableStatement& alter, con
     }
     std::vector<std::string>& present = next->partitions;
     const auto find = [&](const std::string& name) {
-      return std::find_if(present.begin(), present.end(),
-                          [&](const std::string& other) { return EqualsIgnoringCase(name, other); });
+      return std::find_if(present.begin(), present.end(), [&](const std::string& other) {
+        return EqualsIgnoringCase(name, other);
+      });
     };
     bool any_known = false;
     if (entry->complete && !present.empty()) {
@@ -645,7 +649,8 @@ Result<void> StatementRun::Visit(const AlterTableStatement& alter) {
       DRIFTLESS_ASSIGN_OR_RETURN(renamed_to, PathOf(rename->to));
       // Without a database the new name stays in the old table's.
       if (rename->to.database.empty()) renamed_to.database = path.database;
-      if (KeyOf(renamed_to) != KeyOf(path) && (Find(renamed_to) != nullptr || IsRelation(renamed_to))) {
+      if (KeyOf(renamed_to) != KeyOf(path) &&
+          (Find(renamed_to) != nullptr || IsRelation(renamed_to))) {
         return Refuse(rename->to.at, "table '" + renamed_to.ToString() + "' already exists");
       }
     }

@@ -17,7 +17,7 @@ namespace driftless::mysql {
 // Type changes are not listed: their part says it.
 struct RowsWithoutEvents {
   TablePath table;
-  std::string what;  // "TRUNCATE PARTITION p1", "CONVERT TO CHARACTER SET utf8mb4"
+  std::string what;            // "TRUNCATE PARTITION p1", "CONVERT TO CHARACTER SET utf8mb4"
   bool is_conversion = false;  // stored values were converted; no row came or went
 };
 
@@ -53,11 +53,12 @@ class DdlCatalog {
 
   const ServerSettings& settings() const { return settings_; }
 
-  // Understands one statement and carries it out on the tracked schemas. Nothing of a statement that
-  // fails is applied. Errors, all with line and column where the text has the cause:
+  // Understands one statement and carries it out on the tracked schemas. Nothing of a statement
+  // that fails is applied. Errors, all with line and column where the text has the cause:
   //   kParse     the text is no statement of this dialect
   //   kNotFound  it changes a table that is not tracked
-  //   kRefused   the server would refuse it (unknown column, duplicate name, ...): the text does not
+  //   kRefused   the server would refuse it (unknown column, duplicate name, ...): the text does
+  //   not
   //              fit the tracked schemas
   //   kUnsupported  the columns of CREATE TABLE ... AS SELECT cannot be derived from the text
   Result<StatementEffect> Apply(std::string_view sql, const StatementContext& context);
@@ -70,13 +71,14 @@ class DdlCatalog {
   // All tracked tables, ordered by name.
   std::vector<TableSchemaPtr> Tables() const;
 
-  // Puts a table in as it is, replacing one of its name: for snapshots and restarts. Its indexes and
-  // constraints are unknown then; statements about them are believed.
+  // Puts a table in as it is, replacing one of its name: for snapshots and restarts. Its indexes
+  // and constraints are unknown then; statements about them are believed.
   void Load(TableSchemaPtr table);
   void Forget(const TablePath& table);
   // Replaces the schema of the tracked table `schema.path`, whose columns still have their present
-  // ids, and then gives columns the ids that `ids` names for them, in the key, indexes and constraints
-  // too. For who knows identities better than single statements tell (online schema changes).
+  // ids, and then gives columns the ids that `ids` names for them, in the key, indexes and
+  // constraints too. For who knows identities better than single statements tell (online schema
+  // changes).
   void Rebind(TableSchema schema, const std::map<ColumnId, ColumnId>& ids);
   // Defaults of a database; one that was never named is created with the server's on first use.
   void SetDatabase(const std::string& name, const Charset& defaults);
@@ -102,8 +104,8 @@ class DdlCatalog {
 
   ServerSettings settings_;
   std::map<TableKey, std::shared_ptr<const TableEntry>> tables_;
-  std::map<TableKey, bool> relations_;     // views (true) and sequences (false)
-  std::map<TableKey, bool> temporaries_;   // only with track_temporary_tables
+  std::map<TableKey, bool> relations_;    // views (true) and sequences (false)
+  std::map<TableKey, bool> temporaries_;  // only with track_temporary_tables
   std::map<std::string, Database> databases_;
   uint64_t next_incarnation_ = 1;
 };

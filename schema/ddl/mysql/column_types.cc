@@ -98,7 +98,8 @@ std::string PrintType(const ColumnType& type, const ServerSettings& settings) {
   } else if (type.length >= 0) {
     text += "(" + std::to_string(type.length) + ")";
   }
-  if (type.base == BaseType::kEnum || type.base == BaseType::kSet) text += QuoteMembers(type.members);
+  if (type.base == BaseType::kEnum || type.base == BaseType::kSet)
+    text += QuoteMembers(type.members);
   if (type.is_unsigned) text += " unsigned";
   if (type.zerofill) text += " zerofill";
   if (type.compressed) text += " /*M!100301 COMPRESSED*/";
@@ -106,12 +107,14 @@ std::string PrintType(const ColumnType& type, const ServerSettings& settings) {
 }
 
 Result<void> ResolveInteger(std::string_view name, ColumnType* type) {
-  if (type->length > 255) return Refused("display width out of range" + ForColumn(name) + " (max = 255)");
+  if (type->length > 255)
+    return Refused("display width out of range" + ForColumn(name) + " (max = 255)");
   if (type->length <= 0) type->length = DefaultIntegerWidth(*type);
   return {};
 }
 
-Result<void> ResolveDecimal(std::string_view name, const ServerSettings& settings, ColumnType* type) {
+Result<void> ResolveDecimal(std::string_view name, const ServerSettings& settings,
+                            ColumnType* type) {
   const int64_t scale_max = settings.IsMariaDb() ? 38 : 30;
   if (type->decimals < 0) type->decimals = 0;
   if (type->length <= 0) type->length = 10;
@@ -177,8 +180,8 @@ Result<void> ResolveCharacter(std::string_view name, const Charset& charset, Col
       return Refused("column length too big" + ForColumn(name) + " (max = 255); use BLOB or TEXT");
     }
   } else if (type->base == BaseType::kVarChar && type->length > 65535 / max_bytes) {
-    return Refused("column length too big" + ForColumn(name) + " (max = " +
-                   std::to_string(65535 / max_bytes) + "); use BLOB or TEXT");
+    return Refused("column length too big" + ForColumn(name) +
+                   " (max = " + std::to_string(65535 / max_bytes) + "); use BLOB or TEXT");
   } else if (type->base == BaseType::kText && type->length > 0) {
     type->base = TextTypeForBytes(static_cast<uint64_t>(type->length) * max_bytes, false);
     type->length = -1;
@@ -223,18 +226,21 @@ Result<void> ResolveOther(std::string_view name, const ServerSettings& settings,
       if (type->length == 0 && !settings.IsMariaDb()) {
         return Refused("invalid size" + ForColumn(name));
       }
-      if (type->length > 64) return Refused("display width out of range" + ForColumn(name) + " (max = 64)");
+      if (type->length > 64)
+        return Refused("display width out of range" + ForColumn(name) + " (max = 64)");
       if (type->length <= 0) type->length = 1;
       return {};
     case BaseType::kBinary:
       if (type->length < 0) type->length = 1;
       if (type->length > 255) {
-        return Refused("column length too big" + ForColumn(name) + " (max = 255); use BLOB or TEXT");
+        return Refused("column length too big" + ForColumn(name) +
+                       " (max = 255); use BLOB or TEXT");
       }
       return {};
     case BaseType::kVarBinary:
       if (type->length > 65535) {
-        return Refused("column length too big" + ForColumn(name) + " (max = 65535); use BLOB or TEXT");
+        return Refused("column length too big" + ForColumn(name) +
+                       " (max = 65535); use BLOB or TEXT");
       }
       return {};
     case BaseType::kTime:
@@ -251,8 +257,10 @@ Result<void> ResolveOther(std::string_view name, const ServerSettings& settings,
           settings.Version() >= 50700) {
         return Refused("supports only YEAR or YEAR(4) column" + ForColumn(name));
       }
-      if (settings.HidesIntegerWidth()) type->length = -1;
-      else if (type->length < 0) type->length = 4;
+      if (settings.HidesIntegerWidth())
+        type->length = -1;
+      else if (type->length < 0)
+        type->length = 4;
       type->is_unsigned = type->zerofill = false;
       return {};
     case BaseType::kVector:
@@ -336,7 +344,8 @@ LogicalType MapType(const ColumnType& type, const ServerSettings& settings) {
       if (type.is_unsigned) return LogicalType::SmallInt();
       if (type.length == 1 && settings.tinyint1_is_boolean) return LogicalType::Boolean();
       return LogicalType::TinyInt();
-    case BaseType::kSmallInt: return type.is_unsigned ? LogicalType::Int() : LogicalType::SmallInt();
+    case BaseType::kSmallInt:
+      return type.is_unsigned ? LogicalType::Int() : LogicalType::SmallInt();
     case BaseType::kMediumInt:
     case BaseType::kYear: return LogicalType::Int();
     case BaseType::kInt: return type.is_unsigned ? LogicalType::BigInt() : LogicalType::Int();
@@ -345,15 +354,15 @@ LogicalType MapType(const ColumnType& type, const ServerSettings& settings) {
     case BaseType::kDecimal:
       if (type.length > LogicalType::kMaxDecimalPrecision) return LogicalType::String();
       return LogicalType::Decimal(length, static_cast<int32_t>(type.decimals));
-    case BaseType::kFloat:
-      return type.decimals >= 0 ? LogicalType::Double() : LogicalType::Float();
+    case BaseType::kFloat: return type.decimals >= 0 ? LogicalType::Double() : LogicalType::Float();
     case BaseType::kDouble: return LogicalType::Double();
     case BaseType::kBit:
       return type.length <= 1 ? LogicalType::Boolean() : LogicalType::Binary((length + 7) / 8);
     // Length 0 is no length of a CHAR or BINARY elsewhere; 1 holds its only value too.
     case BaseType::kChar: return LogicalType::Char(std::max(length, 1));
     case BaseType::kBinary: return LogicalType::Binary(std::max(length, 1));
-    case BaseType::kVarChar: return length == 0 ? LogicalType::String() : LogicalType::VarChar(length);
+    case BaseType::kVarChar:
+      return length == 0 ? LogicalType::String() : LogicalType::VarChar(length);
     case BaseType::kVarBinary:
       return length == 0 ? LogicalType::Bytes() : LogicalType::VarBinary(length);
     case BaseType::kTinyBlob:

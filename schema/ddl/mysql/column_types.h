@@ -10,14 +10,14 @@ namespace driftless::mysql {
 
 // A type as the server keeps it: aliases resolved, lengths filled in, charset inherited.
 struct ResolvedType {
-  ColumnType type;       // base, length, decimals and charset are final
-  std::string text;      // as information_schema.COLUMNS.COLUMN_TYPE prints it
-  Charset charset;       // empty where the type has none
+  ColumnType type;   // base, length, decimals and charset are final
+  std::string text;  // as information_schema.COLUMNS.COLUMN_TYPE prints it
+  Charset charset;   // empty where the type has none
 };
 
-// Gives the type its final form. `table_defaults` is what a character column without a charset of its
-// own gets; `collation` is the attribute COLLATE or empty. `name` is for messages.
-// Errors: kRefused where the server refuses it (DECIMAL(5,9), VARCHAR(70000), unknown collation).
+// Gives the type its final form. `table_defaults` is what a character column without a charset of
+// its own gets; `collation` is the attribute COLLATE or empty. `name` is for messages. Errors:
+// kRefused where the server refuses it (DECIMAL(5,9), VARCHAR(70000), unknown collation).
 Result<ResolvedType> ResolveType(const ColumnType& type, std::string_view collation,
                                  const Charset& table_defaults, std::string_view name,
                                  const ServerSettings& settings);

@@ -18,8 +18,8 @@ Result<StatementRun::EntryPtr> StatementRun::BuildLike(const TableName& like,
   return EntryPtr(std::move(entry));
 }
 
-// The columns of AS SELECT stand behind the defined ones. A name that is in both has the definition,
-// at the place that the query gives it.
+// The columns of AS SELECT stand behind the defined ones. A name that is in both has the
+// definition, at the place that the query gives it.
 Result<void> StatementRun::AddQueryColumns(const CreateTableStatement& create,
                                            TableSchema* schema) const {
   const TableLookup lookup = [this](const TableName& name) -> Result<TableSchemaPtr> {

@@ -29,9 +29,9 @@ SqlMode SqlModeFromBits(uint64_t bits);
 
 // lower_case_table_names: how names of databases and tables compare (Reference Manual, 11.2.3).
 enum class TableNameCase : uint8_t {
-  kSensitive = 0,   // 0: as written
-  kLower = 1,       // 1: stored in lower case
-  kInsensitive = 2, // 2: stored as written, compared without case
+  kSensitive = 0,    // 0: as written
+  kLower = 1,        // 1: stored in lower case
+  kInsensitive = 2,  // 2: stored as written, compared without case
 };
 
 // What does not change while a server runs. The defaults are those of the newest servers that

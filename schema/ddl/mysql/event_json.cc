@@ -29,9 +29,10 @@ std::optional<std::string> DefaultText(const Column& column, const ServerSetting
   }
   if (!settings.IsMariaDb()) return value.text;
   const TypeKind kind = column.type.kind();
-  const bool is_number = (column.type.IsInteger() || kind == TypeKind::kDecimal ||
-                          kind == TypeKind::kFloat || kind == TypeKind::kDouble ||
-                          kind == TypeKind::kBoolean) && IsNumber(value.text);
+  const bool is_number =
+      (column.type.IsInteger() || kind == TypeKind::kDecimal || kind == TypeKind::kFloat ||
+       kind == TypeKind::kDouble || kind == TypeKind::kBoolean) &&
+      IsNumber(value.text);
   if (is_number || value.text.rfind("b'", 0) == 0) return value.text;
   std::string quoted = "'";
   for (char c : value.text) {
@@ -88,8 +89,7 @@ std::string NamesJson(const TableSchemaPtr& schema, const std::vector<ColumnId>&
 
 std::string PlaceJson(const TableSchemaPtr& schema, const ColumnPlace& place) {
   static constexpr std::array<std::string_view, 4> kWords = {"LAST", "FIRST", "BEFORE", "AFTER"};
-  std::string json =
-      "{\"at\":\"" + std::string(kWords[static_cast<size_t>(place.kind)]) + "\"";
+  std::string json = "{\"at\":\"" + std::string(kWords[static_cast<size_t>(place.kind)]) + "\"";
   if (place.anchor != 0) json += ",\"ref\":" + NameOf(schema, place.anchor);
   return json + "}";
 }

@@ -6,9 +6,7 @@ namespace driftless::mysql {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsHexDigit(char c) {
-  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
+bool IsHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 // Bytes that an unquoted identifier may have: letters, digits, $, _ and everything from U+0080 on.
 bool IsNameByte(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
@@ -27,8 +25,8 @@ std::string UpperAscii(std::string_view text) {
 }
 
 // Longest first, so that the first match is the right one.
-constexpr std::array<std::string_view, 12> kOperators = {"<=>", "->>", "<<", ">>", "<=", ">=",
-                                                         "<>",  "!=",  "||", "&&", ":=", "->"};
+constexpr std::array<std::string_view, 12> kOperators = {
+    "<=>", "->>", "<<", ">>", "<=", ">=", "<>", "!=", "||", "&&", ":=", "->"};
 
 // What a backslash and `c` mean in a string (Reference Manual, 11.1.1). \% and \_ keep the
 // backslash: they matter to LIKE only.
@@ -223,8 +221,8 @@ Token Lexer::Number(size_t begin) {
   size_t end = begin;
   while (IsDigit(At(end))) ++end;
   const bool exponent = (At(end) == 'e' || At(end) == 'E') &&
-                        (IsDigit(At(end + 1)) || ((At(end + 1) == '+' || At(end + 1) == '-') &&
-                                                  IsDigit(At(end + 2))));
+                        (IsDigit(At(end + 1)) ||
+                         ((At(end + 1) == '+' || At(end + 1) == '-') && IsDigit(At(end + 2))));
   if (IsNameByte(At(end)) && !exponent) return Word(begin);
   if (At(end) == '.') {
     ++end;
@@ -286,8 +284,8 @@ Token Lexer::DigitString(size_t begin, TokenKind kind) {
   }
   token.text = std::string(text_.substr(digits, pos_ - digits));
   if (At(pos_) != '\'' || (kind == TokenKind::kHex && token.text.size() % 2 != 0)) {
-    return Bad(begin, kind == TokenKind::kHex ? "malformed x'...' literal"
-                                              : "malformed b'...' literal");
+    return Bad(begin,
+               kind == TokenKind::kHex ? "malformed x'...' literal" : "malformed b'...' literal");
   }
   token.end = ++pos_;
   return token;

@@ -10,16 +10,16 @@ namespace driftless::mysql {
 
 enum class TokenKind : uint8_t {
   kEnd,
-  kWord,        // an identifier or keyword without quotes
-  kQuoted,      // `x`, or "x" under ANSI_QUOTES
-  kString,      // 'x', or "x" without ANSI_QUOTES
-  kNational,    // N'x'
-  kNumber,      // 12, 1.5, .5, 1e3
-  kHex,         // 0x1F or x'1F'; text holds the digits
-  kBits,        // 0b01 or b'01'; text holds the digits
-  kVariable,    // @x, @@x, @'x'; text as written
-  kSymbol,      // one of the operators; text as written
-  kBad,         // cannot be a token; text says why
+  kWord,      // an identifier or keyword without quotes
+  kQuoted,    // `x`, or "x" under ANSI_QUOTES
+  kString,    // 'x', or "x" without ANSI_QUOTES
+  kNational,  // N'x'
+  kNumber,    // 12, 1.5, .5, 1e3
+  kHex,       // 0x1F or x'1F'; text holds the digits
+  kBits,      // 0b01 or b'01'; text holds the digits
+  kVariable,  // @x, @@x, @'x'; text as written
+  kSymbol,    // one of the operators; text as written
+  kBad,       // cannot be a token; text says why
 };
 
 // One token. `text` is decoded: quotes are gone, escapes resolved. `begin` and `end` are byte

@@ -230,9 +230,8 @@ bool Parser::ParseAlterColumnOrKey(AlterTableStatement* alter) {
     AlterKeySpec key;
     if (settings_.IsMariaDb() && !ParseIfExists(&key.if_exists)) return false;
     if (!ParseName(&key.name, "an index name")) return false;
-    const bool done = settings_.IsMariaDb()
-                          ? Accept("IGNORED") || AcceptWords({"NOT", "IGNORED"})
-                          : AcceptAny({"VISIBLE", "INVISIBLE"});
+    const bool done = settings_.IsMariaDb() ? Accept("IGNORED") || AcceptWords({"NOT", "IGNORED"})
+                                            : AcceptAny({"VISIBLE", "INVISIBLE"});
     if (!done) return Fail(settings_.IsMariaDb() ? "IGNORED" : "VISIBLE or INVISIBLE");
     alter->specs.push_back(std::move(key));
     return true;
@@ -362,11 +361,15 @@ bool Parser::ParsePartitionSpec(AlterTableStatement* alter, bool* matched) {
     std::string_view word;
     Kind kind;
   };
-  static constexpr Verb kVerbs[] = {
-      {"DROP", Kind::kDrop},        {"TRUNCATE", Kind::kTruncate}, {"REBUILD", Kind::kMaintain},
-      {"OPTIMIZE", Kind::kMaintain}, {"ANALYZE", Kind::kMaintain}, {"CHECK", Kind::kMaintain},
-      {"REPAIR", Kind::kMaintain},  {"DISCARD", Kind::kDiscardTablespace},
-      {"IMPORT", Kind::kImportTablespace}};
+  static constexpr Verb kVerbs[] = {{"DROP", Kind::kDrop},
+                                    {"TRUNCATE", Kind::kTruncate},
+                                    {"REBUILD", Kind::kMaintain},
+                                    {"OPTIMIZE", Kind::kMaintain},
+                                    {"ANALYZE", Kind::kMaintain},
+                                    {"CHECK", Kind::kMaintain},
+                                    {"REPAIR", Kind::kMaintain},
+                                    {"DISCARD", Kind::kDiscardTablespace},
+                                    {"IMPORT", Kind::kImportTablespace}};
   PartitionSpec spec;
   spec.at = Peek().begin;
   *matched = true;

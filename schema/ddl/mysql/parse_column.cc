@@ -60,7 +60,8 @@ bool Parser::ParseType(ColumnSpec* column) {
     return true;
   }
   bool matched = false;
-  if (mode_.oracle && settings_.IsMariaDb() && !ParseOracleType(word, &type, &matched)) return false;
+  if (mode_.oracle && settings_.IsMariaDb() && !ParseOracleType(word, &type, &matched))
+    return false;
   if (!matched && !ParseIntegerType(word, &type, &matched)) return false;
   if (!matched && !ParseRealType(word, &type, &matched)) return false;
   if (!matched && !ParseCharacterType(word, &type, &matched)) return false;
@@ -106,12 +107,18 @@ bool Parser::ParseIntegerType(const Token& word, ColumnType* type, bool* matched
     BaseType base;
   };
   static constexpr Integer kIntegers[] = {
-      {"INT", BaseType::kInt},           {"INTEGER", BaseType::kInt},
-      {"INT4", BaseType::kInt},          {"BIGINT", BaseType::kBigInt},
-      {"INT8", BaseType::kBigInt},       {"TINYINT", BaseType::kTinyInt},
-      {"INT1", BaseType::kTinyInt},      {"SMALLINT", BaseType::kSmallInt},
-      {"INT2", BaseType::kSmallInt},     {"MEDIUMINT", BaseType::kMediumInt},
-      {"MIDDLEINT", BaseType::kMediumInt}, {"INT3", BaseType::kMediumInt},
+      {"INT", BaseType::kInt},
+      {"INTEGER", BaseType::kInt},
+      {"INT4", BaseType::kInt},
+      {"BIGINT", BaseType::kBigInt},
+      {"INT8", BaseType::kBigInt},
+      {"TINYINT", BaseType::kTinyInt},
+      {"INT1", BaseType::kTinyInt},
+      {"SMALLINT", BaseType::kSmallInt},
+      {"INT2", BaseType::kSmallInt},
+      {"MEDIUMINT", BaseType::kMediumInt},
+      {"MIDDLEINT", BaseType::kMediumInt},
+      {"INT3", BaseType::kMediumInt},
   };
   for (const Integer& entry : kIntegers) {
     if (!word.Is(entry.word)) continue;
@@ -156,8 +163,8 @@ bool Parser::ParseRealType(const Token& word, ColumnType* type, bool* matched) {
 bool Parser::ParseCharacterType(const Token& word, ColumnType* type, bool* matched) {
   bool national = false;
   bool varying = false;
-  if (word.Is("NATIONAL") && (At("CHAR", 1) || At("CHARACTER", 1) || At("VARCHAR", 1) ||
-                              At("VARCHARACTER", 1))) {
+  if (word.Is("NATIONAL") &&
+      (At("CHAR", 1) || At("CHARACTER", 1) || At("VARCHAR", 1) || At("VARCHARACTER", 1))) {
     Take();
     national = true;
   }
@@ -221,10 +228,14 @@ bool Parser::ParseTextType(const Token& word, ColumnType* type, bool* matched) {
     bool has_length;
   };
   static constexpr Text kTexts[] = {
-      {"TEXT", BaseType::kText, true},          {"TINYTEXT", BaseType::kTinyText, false},
-      {"MEDIUMTEXT", BaseType::kMediumText, false}, {"LONGTEXT", BaseType::kLongText, false},
-      {"BLOB", BaseType::kBlob, true},          {"TINYBLOB", BaseType::kTinyBlob, false},
-      {"MEDIUMBLOB", BaseType::kMediumBlob, false}, {"LONGBLOB", BaseType::kLongBlob, false},
+      {"TEXT", BaseType::kText, true},
+      {"TINYTEXT", BaseType::kTinyText, false},
+      {"MEDIUMTEXT", BaseType::kMediumText, false},
+      {"LONGTEXT", BaseType::kLongText, false},
+      {"BLOB", BaseType::kBlob, true},
+      {"TINYBLOB", BaseType::kTinyBlob, false},
+      {"MEDIUMBLOB", BaseType::kMediumBlob, false},
+      {"LONGBLOB", BaseType::kLongBlob, false},
   };
   for (const Text& entry : kTexts) {
     if (!word.Is(entry.word)) continue;
@@ -294,7 +305,7 @@ bool Parser::ParseOtherType(const Token& word, ColumnType* type, bool* matched) 
       {"VECTOR", BaseType::kVector, Other::kOptional},
   };
   static constexpr std::string_view kGeometries[] = {
-      "GEOMETRY",   "POINT",           "LINESTRING",   "POLYGON",        "MULTIPOINT",
+      "GEOMETRY",        "POINT",        "LINESTRING",         "POLYGON",       "MULTIPOINT",
       "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "GEOMCOLLECTION"};
   static constexpr Other kMariaOnly[] = {
       {"UUID", BaseType::kUuid, Other::kNone},
@@ -522,8 +533,8 @@ bool Parser::ParseRareColumnAttribute(ColumnSpec* column, bool* matched) {
 
 // CURRENT_TIMESTAMP and its synonyms, with an optional fraction.
 bool Parser::ParseNow(std::string* fraction, bool* matched) {
-  *matched = AtAny({"CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP"}) ||
-             (At("NOW") && At("(", 1));
+  *matched =
+      AtAny({"CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP"}) || (At("NOW") && At("(", 1));
   if (!*matched) return true;
   Take();
   if (!Accept("(")) return true;
@@ -586,7 +597,8 @@ bool Parser::ParseDefault(ColumnDefault* value) {
   return ParseDefaultExpression(value);
 }
 
-// MariaDB: a function call, NEXT VALUE FOR s, or a constant such as CURRENT_DATE without parentheses.
+// MariaDB: a function call, NEXT VALUE FOR s, or a constant such as CURRENT_DATE without
+// parentheses.
 bool Parser::ParseDefaultExpression(ColumnDefault* value) {
   if (!settings_.IsMariaDb() || Peek().kind == TokenKind::kSymbol ||
       Peek().kind == TokenKind::kEnd || Peek().kind == TokenKind::kBad) {

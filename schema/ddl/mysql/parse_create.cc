@@ -7,8 +7,8 @@ bool Parser::AtQuery() {
   size_t ahead = 0;
   while (At("(", ahead)) ++ahead;
   const Token& token = Peek(ahead);
-  return token.kind == TokenKind::kWord && (token.Is("SELECT") || token.Is("WITH") ||
-                                            token.Is("TABLE") || token.Is("VALUES"));
+  return token.kind == TokenKind::kWord &&
+         (token.Is("SELECT") || token.Is("WITH") || token.Is("TABLE") || token.Is("VALUES"));
 }
 
 bool Parser::TakeQuery(std::vector<Token>* query) {
@@ -113,8 +113,8 @@ bool Parser::ParseTableOption(TableOptions* options, bool in_alter, bool* found)
   const bool with_default = At("DEFAULT") && (At("CHARACTER", 1) || At("CHARSET", 1) ||
                                               At("CHAR", 1) || At("COLLATE", 1));
   if (with_default) Take();
-  options->charset_at = AtAny({"CHARACTER", "CHARSET", "CHAR", "COLLATE"}) ? Peek().begin
-                                                                         : options->charset_at;
+  options->charset_at =
+      AtAny({"CHARACTER", "CHARSET", "CHAR", "COLLATE"}) ? Peek().begin : options->charset_at;
   if (AcceptCharsetWords()) {
     Accept("=");
     if (Accept("DEFAULT")) {
@@ -160,14 +160,31 @@ bool Parser::ParseTableOption(TableOptions* options, bool in_alter, bool* found)
 
 // An option that says nothing about the schema: NAME [=] value.
 bool Parser::ParsePlainOption(bool* found) {
-  static constexpr std::string_view kOptions[] = {
-      "AUTOEXTEND_SIZE", "AUTO_INCREMENT",     "AVG_ROW_LENGTH",  "CHECKSUM",
-      "TABLE_CHECKSUM",  "COMPRESSION",        "CONNECTION",      "DELAY_KEY_WRITE",
-      "ENCRYPTION",      "ENGINE_ATTRIBUTE",   "INSERT_METHOD",   "KEY_BLOCK_SIZE",
-      "MAX_ROWS",        "MIN_ROWS",           "PACK_KEYS",       "PAGE_CHECKSUM",   "PASSWORD",
-      "ROW_FORMAT",      "SECONDARY_ENGINE_ATTRIBUTE",            "SECONDARY_ENGINE",
-      "STATS_AUTO_RECALC", "STATS_PERSISTENT", "STATS_SAMPLE_PAGES",
-      "TABLESPACE",      "STORAGE"};
+  static constexpr std::string_view kOptions[] = {"AUTOEXTEND_SIZE",
+                                                  "AUTO_INCREMENT",
+                                                  "AVG_ROW_LENGTH",
+                                                  "CHECKSUM",
+                                                  "TABLE_CHECKSUM",
+                                                  "COMPRESSION",
+                                                  "CONNECTION",
+                                                  "DELAY_KEY_WRITE",
+                                                  "ENCRYPTION",
+                                                  "ENGINE_ATTRIBUTE",
+                                                  "INSERT_METHOD",
+                                                  "KEY_BLOCK_SIZE",
+                                                  "MAX_ROWS",
+                                                  "MIN_ROWS",
+                                                  "PACK_KEYS",
+                                                  "PAGE_CHECKSUM",
+                                                  "PASSWORD",
+                                                  "ROW_FORMAT",
+                                                  "SECONDARY_ENGINE_ATTRIBUTE",
+                                                  "SECONDARY_ENGINE",
+                                                  "STATS_AUTO_RECALC",
+                                                  "STATS_PERSISTENT",
+                                                  "STATS_SAMPLE_PAGES",
+                                                  "TABLESPACE",
+                                                  "STORAGE"};
   *found = true;
   if (Accept("UNION")) {
     Accept("=");

@@ -161,10 +161,14 @@ bool Parser::ParseCreateIndex(bool or_replace, Statement* out) {
   KeySpec& key = create.key;
   if (At("SPATIAL") && At("REFERENCE", 1)) return Ignore(IgnoredStatement::Kind::kOther, out);
   key.at = Peek().begin;
-  if (Accept("UNIQUE")) key.kind = KeySpec::Kind::kUnique;
-  else if (Accept("FULLTEXT")) key.kind = KeySpec::Kind::kFulltext;
-  else if (Accept("SPATIAL")) key.kind = KeySpec::Kind::kSpatial;
-  else if (Accept("VECTOR")) key.kind = KeySpec::Kind::kVector;
+  if (Accept("UNIQUE"))
+    key.kind = KeySpec::Kind::kUnique;
+  else if (Accept("FULLTEXT"))
+    key.kind = KeySpec::Kind::kFulltext;
+  else if (Accept("SPATIAL"))
+    key.kind = KeySpec::Kind::kSpatial;
+  else if (Accept("VECTOR"))
+    key.kind = KeySpec::Kind::kVector;
   if (!Expect("INDEX")) return false;
   if (settings_.IsMariaDb() && !ParseIfNotExists(&key.if_not_exists)) return false;
   if (!ParseName(&key.name, "an index name") || !SkipKeyType() || !Expect("ON") ||

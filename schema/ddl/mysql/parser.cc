@@ -76,8 +76,8 @@ bool Parser::Expect(std::string_view word) {
 bool Parser::Fail(std::string_view expected) {
   const Token& token = Peek();
   if (token.kind == TokenKind::kBad) return FailAt(token.begin, token.text);
-  return FailAt(token.begin, "expected " + std::string(expected) + ", found " +
-                                 Describe(token, sql_));
+  return FailAt(token.begin,
+                "expected " + std::string(expected) + ", found " + Describe(token, sql_));
 }
 
 bool Parser::FailAt(size_t offset, std::string message) {
@@ -93,8 +93,7 @@ bool Parser::FailAt(size_t offset, std::string message) {
 bool Parser::AtName(size_t ahead) {
   const Token& token = Peek(ahead);
   if (token.kind == TokenKind::kQuoted) return true;
-  return token.kind == TokenKind::kWord &&
-         (token.after_dot || !IsReserved(token.upper, settings_));
+  return token.kind == TokenKind::kWord && (token.after_dot || !IsReserved(token.upper, settings_));
 }
 
 bool Parser::ParseName(Name* out, std::string_view what) {
@@ -225,8 +224,9 @@ bool Parser::SkipParenthesised(std::vector<std::string>* names, std::string* tex
     if (names != nullptr && is_name) names->push_back(LowerCase(token.text));
     Take();
   }
-  if (last_.begin == begin + 1 || sql_.substr(begin + 1, last_.begin - begin - 1)
-                                          .find_first_not_of(" \t\r\n") == std::string_view::npos) {
+  if (last_.begin == begin + 1 ||
+      sql_.substr(begin + 1, last_.begin - begin - 1).find_first_not_of(" \t\r\n") ==
+          std::string_view::npos) {
     return FailAt(last_.begin, "expected an expression, found \")\"");
   }
   if (text != nullptr) *text = std::string(sql_.substr(begin, last_.end - begin));
@@ -291,12 +291,12 @@ bool Parser::ParseOne(Statement* out) {
     return Ignore(IgnoredStatement::Kind::kRows, out);
   } else if (settings_.IsMariaDb() && At("SET") && At("STATEMENT", 1)) {
     return ParseSetStatement(out);
-  } else if (AtAny({"SET",      "GRANT",   "REVOKE",    "FLUSH",    "ANALYZE",   "OPTIMIZE",
-                    "REPAIR",   "CHECK",   "CHECKSUM",  "LOCK",     "UNLOCK",    "SHOW",
-                    "DESC",     "DESCRIBE", "EXPLAIN",  "HELP",     "INSTALL",   "UNINSTALL",
-                    "KILL",     "PURGE",   "RESET",     "CHANGE",   "CACHE",     "PREPARE",
-                    "EXECUTE",  "DEALLOCATE", "SIGNAL", "RESIGNAL", "GET",       "SHUTDOWN",
-                    "RESTART",  "CLONE",   "BINLOG",    "STOP",     "IMPORT",    "BACKUP"})) {
+  } else if (AtAny({"SET",     "GRANT",      "REVOKE",   "FLUSH",    "ANALYZE", "OPTIMIZE",
+                    "REPAIR",  "CHECK",      "CHECKSUM", "LOCK",     "UNLOCK",  "SHOW",
+                    "DESC",    "DESCRIBE",   "EXPLAIN",  "HELP",     "INSTALL", "UNINSTALL",
+                    "KILL",    "PURGE",      "RESET",    "CHANGE",   "CACHE",   "PREPARE",
+                    "EXECUTE", "DEALLOCATE", "SIGNAL",   "RESIGNAL", "GET",     "SHUTDOWN",
+                    "RESTART", "CLONE",      "BINLOG",   "STOP",     "IMPORT",  "BACKUP"})) {
     return Ignore(IgnoredStatement::Kind::kOther, out);
   } else {
     return Fail("a statement");
@@ -496,9 +496,8 @@ bool Parser::ParseDatabase(DatabaseStatement::Kind kind, bool or_replace, Statem
   if (create ? !ParseIfNotExists(&database.if_exists) : !ParseIfExists(&database.if_exists)) {
     return false;
   }
-  const bool option_follows =
-      AtAny({"DEFAULT", "CHARACTER", "COLLATE", "CHAR"}) ||
-      (AtAny({"CHARSET", "COMMENT", "ENCRYPTION", "READ"}) && !AtName(1));
+  const bool option_follows = AtAny({"DEFAULT", "CHARACTER", "COLLATE", "CHAR"}) ||
+                              (AtAny({"CHARSET", "COMMENT", "ENCRYPTION", "READ"}) && !AtName(1));
   if (kind != DatabaseStatement::Kind::kAlter || !option_follows) {
     Name name;
     if (!ParseName(&name, "a database name")) return false;
@@ -533,7 +532,8 @@ bool Parser::ParseDatabase(DatabaseStatement::Kind kind, bool or_replace, Statem
       return Fail("CHARACTER SET or COLLATE");
     }
   }
-  if (kind == DatabaseStatement::Kind::kAlter && options == 0) return Fail("CHARACTER SET or COLLATE");
+  if (kind == DatabaseStatement::Kind::kAlter && options == 0)
+    return Fail("CHARACTER SET or COLLATE");
   *out = std::move(database);
   return true;
 }

@@ -11,9 +11,9 @@
 
 namespace driftless::mysql {
 
-// The recursive-descent parser, spread over parser.cc (statements), parse_create.cc, parse_alter.cc,
-// parse_column.cc and parse_key.cc. Functions that parse return false after the first error, which
-// error() then holds; what they fill is worthless then.
+// The recursive-descent parser, spread over parser.cc (statements), parse_create.cc,
+// parse_alter.cc, parse_column.cc and parse_key.cc. Functions that parse return false after the
+// first error, which error() then holds; what they fill is worthless then.
 class Parser {
  public:
   Parser(std::string_view sql, const ServerSettings& settings, const SqlMode& mode);
@@ -31,7 +31,7 @@ class Parser {
   bool AcceptWords(std::initializer_list<std::string_view> words);  // all in a row, or none
   bool AcceptAny(std::initializer_list<std::string_view> words);
   bool Expect(std::string_view word);
-  bool Fail(std::string_view expected);        // at the next token
+  bool Fail(std::string_view expected);  // at the next token
   bool FailAt(size_t offset, std::string message);
 
   // Parts that many statements share.

@@ -16,8 +16,8 @@ struct Value {
   ColumnType type;
   bool nullable = true;
   std::string comment;
-  std::string name;           // of a column reference
-  int64_t digits = 0;         // numbers: characters that print one, sign included
+  std::string name;              // of a column reference
+  int64_t digits = 0;            // numbers: characters that print one, sign included
   std::optional<Column> column;  // a plain column reference keeps all of it
 };
 
@@ -91,7 +91,8 @@ class QueryReader {
   bool AtName(size_t ahead = 0) const {
     const Token& token = At(ahead);
     if (token.kind == TokenKind::kQuoted) return true;
-    return token.kind == TokenKind::kWord && (token.after_dot || !IsReserved(token.upper, settings_));
+    return token.kind == TokenKind::kWord &&
+           (token.after_dot || !IsReserved(token.upper, settings_));
   }
 
   bool ReadQuery(std::vector<Column>* columns);
@@ -265,8 +266,9 @@ bool QueryReader::ReadValues(std::vector<Column>* columns) {
 // The tables are read first: the select list needs them.
 bool QueryReader::ReadSelect(std::vector<Column>* columns) {
   static constexpr std::string_view kModifiers[] = {
-      "ALL", "DISTINCT", "DISTINCTROW", "HIGH_PRIORITY", "STRAIGHT_JOIN", "SQL_SMALL_RESULT",
-      "SQL_BIG_RESULT", "SQL_BUFFER_RESULT", "SQL_NO_CACHE", "SQL_CACHE", "SQL_CALC_FOUND_ROWS"};
+      "ALL",           "DISTINCT",         "DISTINCTROW",        "HIGH_PRIORITY",
+      "STRAIGHT_JOIN", "SQL_SMALL_RESULT", "SQL_BIG_RESULT",     "SQL_BUFFER_RESULT",
+      "SQL_NO_CACHE",  "SQL_CACHE",        "SQL_CALC_FOUND_ROWS"};
   bool skipped = true;
   while (skipped) {
     skipped = false;
@@ -565,8 +567,7 @@ bool QueryReader::Arithmetic(std::string_view op, Value a, const Value& b, Value
     return true;
   }
   if (IsInteger(a) && IsInteger(b)) {
-    const int64_t digits =
-        op == "*" ? a.digits + b.digits : std::max(a.digits, b.digits) + 1;
+    const int64_t digits = op == "*" ? a.digits + b.digits : std::max(a.digits, b.digits) + 1;
     *out = Integer(std::min<int64_t>(digits, 21), nullable);
     return true;
   }
@@ -651,8 +652,8 @@ bool QueryReader::ReadLiteral(Value* out, bool* matched) {
       } else if (dot != std::string::npos) {
         *out = Simple(BaseType::kDecimal, false);
         out->type.decimals = static_cast<int64_t>(text.size() - dot - 1);
-        out->type.length = std::max<int64_t>(static_cast<int64_t>(std::max<size_t>(dot, 1)) +
-                                                 out->type.decimals, 1);
+        out->type.length = std::max<int64_t>(
+            static_cast<int64_t>(std::max<size_t>(dot, 1)) + out->type.decimals, 1);
       } else {
         *out = Integer(static_cast<int64_t>(text.size()), false);
       }
@@ -677,7 +678,9 @@ bool QueryReader::ReadLiteral(Value* out, bool* matched) {
     return true;
   }
   if ((Is("DATE") || Is("TIMESTAMP") || Is("TIME")) && At(1).kind == TokenKind::kString) {
-    *out = Simple(Is("DATE") ? BaseType::kDate : Is("TIME") ? BaseType::kTime : BaseType::kDateTime,
+    *out = Simple(Is("DATE")   ? BaseType::kDate
+                  : Is("TIME") ? BaseType::kTime
+                               : BaseType::kDateTime,
                   false);
     pos_ += 2;
     return true;
@@ -869,10 +872,10 @@ bool QueryReader::ReadAggregate(const std::string& name, Value* out) {
   } else if (IsInteger(value) || IsDecimal(value)) {
     *out = Simple(BaseType::kDecimal, true);
     const bool sum = name == "SUM";
-    const int64_t precision = IsInteger(value) && value.type.base == BaseType::kBigInt &&
-                                      !value.type.is_unsigned
-                                  ? 19
-                                  : Precision(value);
+    const int64_t precision =
+        IsInteger(value) && value.type.base == BaseType::kBigInt && !value.type.is_unsigned
+            ? 19
+            : Precision(value);
     out->type.length = std::min<int64_t>(precision + (sum ? 22 : 4), 65);
     out->type.decimals = std::min<int64_t>(Scale(value) + (sum ? 0 : 4), 30);
   } else {
@@ -884,8 +887,8 @@ bool QueryReader::ReadAggregate(const std::string& name, Value* out) {
 bool QueryReader::ReadFunction(Value* out) {
   const std::string name = At(0).upper;
   ++pos_;
-  if (name == "CURRENT_TIMESTAMP" || name == "NOW" || name == "CURRENT_TIME" ||
-      name == "CURTIME" || name == "CURRENT_DATE" || name == "CURDATE") {
+  if (name == "CURRENT_TIMESTAMP" || name == "NOW" || name == "CURRENT_TIME" || name == "CURTIME" ||
+      name == "CURRENT_DATE" || name == "CURDATE") {
     int64_t digits = -1;
     if (Accept("(")) {
       if (At(0).kind == TokenKind::kNumber) {
@@ -896,7 +899,9 @@ bool QueryReader::ReadFunction(Value* out) {
     }
     const bool is_date = name == "CURRENT_DATE" || name == "CURDATE";
     const bool is_time = name == "CURRENT_TIME" || name == "CURTIME";
-    *out = Simple(is_date ? BaseType::kDate : is_time ? BaseType::kTime : BaseType::kDateTime,
+    *out = Simple(is_date   ? BaseType::kDate
+                  : is_time ? BaseType::kTime
+                            : BaseType::kDateTime,
                   false, digits);
     return true;
   }
@@ -905,9 +910,12 @@ bool QueryReader::ReadFunction(Value* out) {
     return ReadAggregate(name, out);
   }
   static constexpr std::string_view kKnown[] = {
-      "CONCAT", "UPPER", "LOWER", "UCASE", "LCASE", "LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH",
-      "IFNULL", "COALESCE", "IF", "DATE", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "ABS", "RAND",
-      "REPLACE", "LEFT", "RIGHT", "SUBSTRING", "SUBSTR"};
+      "CONCAT", "UPPER",    "LOWER",       "UCASE",
+      "LCASE",  "LENGTH",   "CHAR_LENGTH", "CHARACTER_LENGTH",
+      "IFNULL", "COALESCE", "IF",          "DATE",
+      "MONTH",  "DAY",      "HOUR",        "MINUTE",
+      "SECOND", "ABS",      "RAND",        "REPLACE",
+      "LEFT",   "RIGHT",    "SUBSTRING",   "SUBSTR"};
   if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) {
     return Unknown("the function " + name);
   }
@@ -939,7 +947,8 @@ bool QueryReader::ReadFunction(Value* out) {
       if (last.kind != TokenKind::kNumber) return Unknown(name + " of a variable length");
       length = std::min<int64_t>(length, std::atoll(last.text.c_str()));
     }
-    if (name == "REPLACE" && (arguments.size() != 3 || TextLength(arguments[1]) < TextLength(arguments[2]))) {
+    if (name == "REPLACE" &&
+        (arguments.size() != 3 || TextLength(arguments[1]) < TextLength(arguments[2]))) {
       return Unknown("a REPLACE that lengthens");
     }
     *out = Text(length, any_null);

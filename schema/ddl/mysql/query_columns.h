@@ -15,8 +15,9 @@ using TableLookup = std::function<Result<TableSchemaPtr>(const TableName&)>;
 
 // The columns that CREATE TABLE ... AS would give the query's result: names, types, nullability and
 // comments as the servers derive them (tried expression by expression on MySQL 9.7.4 and MariaDB
-// 10.11.19). Row logs hold no such statement as a rule: the server writes the columns out. Ids of the
-// columns are 0. `query` are the tokens of the query in the statement `sql`. `at` of an error is the byte offset in the statement.
+// 10.11.19). Row logs hold no such statement as a rule: the server writes the columns out. Ids of
+// the columns are 0. `query` are the tokens of the query in the statement `sql`. `at` of an error
+// is the byte offset in the statement.
 struct QueryError {
   ErrorKind kind = ErrorKind::kParse;
   size_t at = 0;

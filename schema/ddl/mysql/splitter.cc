@@ -46,8 +46,8 @@ class BodyTracker {
     if (token.Is("BEGIN") || token.Is("CASE")) {
       ++depth_;
       statement_start_ = token.Is("BEGIN");
-    } else if (starts && (token.Is("IF") || token.Is("LOOP") || token.Is("WHILE") ||
-                          token.Is("REPEAT"))) {
+    } else if (starts &&
+               (token.Is("IF") || token.Is("LOOP") || token.Is("WHILE") || token.Is("REPEAT"))) {
       ++depth_;
       statement_start_ = token.Is("LOOP") || token.Is("REPEAT");
     } else if (token.Is("THEN") || token.Is("ELSE") || token.Is("DO")) {
@@ -71,7 +71,8 @@ std::vector<StatementText> SplitStatements(std::string_view script, const Server
   Lexer lexer(script, settings, mode);
   BodyTracker body;
   bool open = false;
-  size_t separator_end = 0;  // behind the last semicolon: a comment before a statement belongs to it
+  size_t separator_end =
+      0;  // behind the last semicolon: a comment before a statement belongs to it
   // The statement is everything since the last semicolon, without the blanks around it.
   const auto close = [&](size_t end) {
     if (!open) return;

@@ -13,9 +13,9 @@ struct StatementText {
 };
 
 // Splits a script at its semicolons: not at those in strings, names, comments and in the bodies
-// (BEGIN ... END) of routines, triggers and events. Empty statements and comments alone are left out.
-// A script that cannot be split to its end (a string that does not close) gives the rest as one
-// statement, whose parse then tells why.
+// (BEGIN ... END) of routines, triggers and events. Empty statements and comments alone are left
+// out. A script that cannot be split to its end (a string that does not close) gives the rest as
+// one statement, whose parse then tells why.
 std::vector<StatementText> SplitStatements(std::string_view script, const ServerSettings& settings,
                                            const SqlMode& mode);
 

@@ -9,7 +9,8 @@
 #include "schema/ddl/mysql/charset.h"
 #include "schema/ddl/mysql/lexer.h"
 
-// What one statement says, before any table is looked at. Offsets are bytes in the statement's text.
+// What one statement says, before any table is looked at. Offsets are bytes in the statement's
+// text.
 namespace driftless::mysql {
 
 struct Name {
@@ -26,14 +27,41 @@ struct TableName {
 };
 
 enum class BaseType : uint8_t {
-  kTinyInt, kSmallInt, kMediumInt, kInt, kBigInt,
-  kDecimal, kFloat, kDouble, kBit,
-  kChar, kVarChar, kBinary, kVarBinary,
-  kTinyText, kText, kMediumText, kLongText,
-  kTinyBlob, kBlob, kMediumBlob, kLongBlob,
-  kEnum, kSet, kJson,
-  kDate, kTime, kDateTime, kTimestamp, kYear,
-  kGeometry, kVector, kUuid, kInet4, kInet6, kXml,
+  kTinyInt,
+  kSmallInt,
+  kMediumInt,
+  kInt,
+  kBigInt,
+  kDecimal,
+  kFloat,
+  kDouble,
+  kBit,
+  kChar,
+  kVarChar,
+  kBinary,
+  kVarBinary,
+  kTinyText,
+  kText,
+  kMediumText,
+  kLongText,
+  kTinyBlob,
+  kBlob,
+  kMediumBlob,
+  kLongBlob,
+  kEnum,
+  kSet,
+  kJson,
+  kDate,
+  kTime,
+  kDateTime,
+  kTimestamp,
+  kYear,
+  kGeometry,
+  kVector,
+  kUuid,
+  kInet4,
+  kInet6,
+  kXml,
 };
 
 // A column's type as written.
@@ -53,7 +81,17 @@ struct ColumnType {
 };
 
 struct ColumnDefault {
-  enum class Kind : uint8_t { kNone, kNull, kString, kNumber, kBits, kHex, kBool, kNow, kExpression };
+  enum class Kind : uint8_t {
+    kNone,
+    kNull,
+    kString,
+    kNumber,
+    kBits,
+    kHex,
+    kBool,
+    kNow,
+    kExpression
+  };
   Kind kind = Kind::kNone;
   std::string text;  // decoded; kNow: the fraction's digits or empty; kExpression: SQL text
   size_t at = 0;
@@ -92,7 +130,16 @@ struct ColumnSpec {
 };
 
 struct KeySpec {
-  enum class Kind : uint8_t { kPrimary, kUnique, kIndex, kFulltext, kSpatial, kVector, kForeign, kCheck };
+  enum class Kind : uint8_t {
+    kPrimary,
+    kUnique,
+    kIndex,
+    kFulltext,
+    kSpatial,
+    kVector,
+    kForeign,
+    kCheck
+  };
   Kind kind = Kind::kIndex;
   Name name;  // may be empty
   bool if_not_exists = false;
@@ -107,8 +154,8 @@ struct KeySpec {
 };
 
 struct TableOptions {
-  std::optional<Charset> charset;  // DEFAULT CHARACTER SET, COLLATE
-  bool charset_is_default = false; // CHARACTER SET DEFAULT: the database's
+  std::optional<Charset> charset;   // DEFAULT CHARACTER SET, COLLATE
+  bool charset_is_default = false;  // CHARACTER SET DEFAULT: the database's
   std::optional<std::string> collation;
   size_t charset_at = 0;
   std::optional<std::string> comment;
@@ -206,14 +253,24 @@ struct PeriodSpec {  // MariaDB: ADD, DROP PERIOD FOR
 };
 struct PartitionSpec {
   enum class Kind : uint8_t {
-    kPartitionBy, kRemove, kAdd, kDrop, kTruncate, kExchange, kReorganize, kMaintain,
-    kDiscardTablespace, kImportTablespace, kConvertToTable, kConvertToPartition,
+    kPartitionBy,
+    kRemove,
+    kAdd,
+    kDrop,
+    kTruncate,
+    kExchange,
+    kReorganize,
+    kMaintain,
+    kDiscardTablespace,
+    kImportTablespace,
+    kConvertToTable,
+    kConvertToPartition,
   };
   Kind kind = Kind::kMaintain;
   std::vector<std::string> names;  // empty: ALL
   std::vector<std::string> new_names;
-  bool if_exists = false;          // or IF NOT EXISTS
-  TableName table;                 // EXCHANGE, CONVERT
+  bool if_exists = false;  // or IF NOT EXISTS
+  TableName table;         // EXCHANGE, CONVERT
   size_t at = 0;
 };
 struct TablespaceSpec {
@@ -302,10 +359,9 @@ struct IgnoredStatement {
   Kind kind = Kind::kOther;
 };
 
-using Statement =
-    std::variant<CreateTableStatement, AlterTableStatement, DropTablesStatement,
-                 RenameTablesStatement, TruncateTableStatement, DatabaseStatement,
-                 CreateIndexStatement, DropIndexStatement, RelationStatement, UseStatement,
-                 IgnoredStatement>;
+using Statement = std::variant<CreateTableStatement, AlterTableStatement, DropTablesStatement,
+                               RenameTablesStatement, TruncateTableStatement, DatabaseStatement,
+                               CreateIndexStatement, DropIndexStatement, RelationStatement,
+                               UseStatement, IgnoredStatement>;
 
 }  // namespace driftless::mysql

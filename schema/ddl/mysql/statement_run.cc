@@ -240,7 +240,8 @@ Result<void> StatementRun::RenamePair(const RenameTablesStatement& rename,
   const bool relation = entry == nullptr && IsRelation(from);
   if (entry == nullptr && !relation) {
     if (rename.if_exists) return {};
-    return Fail(ErrorKind::kNotFound, pair.from.at, "table '" + from.ToString() + "' doesn't exist");
+    return Fail(ErrorKind::kNotFound, pair.from.at,
+                "table '" + from.ToString() + "' doesn't exist");
   }
   if (Find(to) != nullptr || IsRelation(to)) {
     return Refuse(pair.to.at, "table '" + to.ToString() + "' already exists");

@@ -219,8 +219,9 @@ Result<Column> TableBuilder::MakeColumn(const ColumnSpec& spec, ColumnId id) {
   if (spec.generated && !run_.settings().IsMariaDb() &&
       (spec.default_value.kind != ColumnDefault::Kind::kNone || !spec.on_update.empty() ||
        spec.auto_increment)) {
-    return run_.Refuse(spec.name.at,
-                       "incorrect usage of DEFAULT, ON UPDATE or AUTO_INCREMENT and generated column");
+    return run_.Refuse(
+        spec.name.at,
+        "incorrect usage of DEFAULT, ON UPDATE or AUTO_INCREMENT and generated column");
   }
   return column;
 }
@@ -233,16 +234,14 @@ Result<void> TableBuilder::SetDefault(const ColumnDefault& value, std::string_vi
   const auto invalid = [&] {
     return run_.Refuse(value.at, "invalid default value for " + Quoted(name));
   };
-  const bool literal = value.kind != Kind::kNone && value.kind != Kind::kNull &&
-                       value.kind != Kind::kExpression;
+  const bool literal =
+      value.kind != Kind::kNone && value.kind != Kind::kNull && value.kind != Kind::kExpression;
   if (literal && HasNoLiteralDefault(base) && !run_.settings().IsMariaDb()) {
     return run_.Refuse(value.at, "BLOB, TEXT, GEOMETRY or JSON column " + Quoted(name) +
                                      " can't have a default value");
   }
   switch (value.kind) {
-    case Kind::kNone:
-      out = {has_implied_null ? Stored::kNull : Stored::kNone, ""};
-      return {};
+    case Kind::kNone: out = {has_implied_null ? Stored::kNull : Stored::kNone, ""}; return {};
     case Kind::kNull:
       if (!column->type.nullable()) return invalid();
       out = {Stored::kNull, ""};
@@ -257,9 +256,7 @@ Result<void> TableBuilder::SetDefault(const ColumnDefault& value, std::string_vi
       out = {Stored::kExpression,
              "CURRENT_TIMESTAMP" + (value.text.empty() ? "" : "(" + value.text + ")")};
       return {};
-    case Kind::kExpression:
-      out = {Stored::kExpression, value.text};
-      return {};
+    case Kind::kExpression: out = {Stored::kExpression, value.text}; return {};
     default: break;
   }
   out = {Stored::kLiteral, value.text};
@@ -292,9 +289,10 @@ Result<void> TableBuilder::SetDefault(const ColumnDefault& value, std::string_vi
   if (base == BaseType::kDecimal) {
     const std::string& text = column->source.type_text;
     const size_t comma = text.find(',');
-    out.text = WithScale(out.text, comma == std::string::npos
-                                       ? 0
-                                       : static_cast<int>(std::strtol(text.c_str() + comma + 1, nullptr, 10)));
+    out.text = WithScale(
+        out.text, comma == std::string::npos
+                      ? 0
+                      : static_cast<int>(std::strtol(text.c_str() + comma + 1, nullptr, 10)));
   }
   if (base == BaseType::kEnum && MemberFor(column->source.enum_values, out.text).empty() &&
       std::find(column->source.enum_values.begin(), column->source.enum_values.end(), out.text) ==
@@ -314,7 +312,8 @@ Result<ColumnId> TableBuilder::ColumnOf(const Name& name) const {
 
 std::string TableBuilder::FreeIndexName(const std::string& base) const {
   std::string name = base;
-  for (int suffix = 2; entry_.FindIndex(name) >= 0 || EqualsIgnoringCase(name, "PRIMARY"); ++suffix) {
+  for (int suffix = 2; entry_.FindIndex(name) >= 0 || EqualsIgnoringCase(name, "PRIMARY");
+       ++suffix) {
     name = base + "_" + std::to_string(suffix);
   }
   return name;
@@ -322,7 +321,8 @@ std::string TableBuilder::FreeIndexName(const std::string& base) const {
 
 Result<void> TableBuilder::AddInlineKeys(const ColumnSpec& spec, ColumnId id) {
   if (spec.primary) {
-    if (!schema_.primary_key.empty()) return run_.Refuse(spec.name.at, "multiple primary key defined");
+    if (!schema_.primary_key.empty())
+      return run_.Refuse(spec.name.at, "multiple primary key defined");
     schema_.primary_key = {id};
   }
   if (spec.unique) {
@@ -350,8 +350,8 @@ Result<void> TableBuilder::CheckKeyParts(const KeySpec& key) const {
     DRIFTLESS_ASSIGN_OR_RETURN(const ColumnId id, ColumnOf(part.column));
     const Column& column = *schema_.Find(id);
     if (key.kind == KeySpec::Kind::kFulltext && column.source.charset.empty()) {
-      return run_.Refuse(part.column.at, "column " + Quoted(column.name) +
-                                             " cannot be part of FULLTEXT index");
+      return run_.Refuse(part.column.at,
+                         "column " + Quoted(column.name) + " cannot be part of FULLTEXT index");
     }
     const std::string& type = column.source.type_text;
     const bool long_type = type.find("text") != std::string::npos ||

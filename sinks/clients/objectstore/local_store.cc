@@ -21,22 +21,17 @@ namespace {
 ErrorKind KindOf(int code) {
   switch (code) {
     case ENOENT:
-    case ENOTDIR:
-      return ErrorKind::kNotFound;
-    case EEXIST:
-      return ErrorKind::kAlreadyExists;
+    case ENOTDIR: return ErrorKind::kNotFound;
+    case EEXIST: return ErrorKind::kAlreadyExists;
     case EACCES:
     case EPERM:
-    case EROFS:
-      return ErrorKind::kPermission;
+    case EROFS: return ErrorKind::kPermission;
     case ENOSPC:
     case EDQUOT:
     case EMFILE:
     case ENFILE:
-    case EFBIG:
-      return ErrorKind::kResourceExhausted;
-    default:
-      return ErrorKind::kUnavailable;
+    case EFBIG: return ErrorKind::kResourceExhausted;
+    default: return ErrorKind::kUnavailable;
   }
 }
 
@@ -213,7 +208,7 @@ class LocalStore : public ObjectStore {
 
   Result<std::string> Read(const std::string& path) override {
     DRIFTLESS_ASSIGN_OR_RETURN(const FileDescriptor fd, OpenForReading(path));
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd.get(), &info) != 0) return SystemError("cannot read", Full(path), errno);
     if (S_ISDIR(info.st_mode)) {
       return MakeError(ErrorKind::kNotFound, Full(path) + " is a folder, not a file");
@@ -227,7 +222,7 @@ class LocalStore : public ObjectStore {
   }
 
   Result<std::optional<ObjectInfo>> Stat(const std::string& path) override {
-    struct stat info {};
+    struct stat info{};
     if (::stat(Full(path).c_str(), &info) != 0) {
       if (errno == ENOENT || errno == ENOTDIR) return std::optional<ObjectInfo>();
       return SystemError("cannot look at", Full(path), errno);
@@ -258,7 +253,8 @@ class LocalStore : public ObjectStore {
     return {};
   }
 
-  // Calls that come while a sync runs wait for one that begins after them; that one serves them all.
+  // Calls that come while a sync runs wait for one that begins after them; that one serves them
+  // all.
   Result<void> SyncAll() override {
     const uint64_t wanted = writes_.load();
     std::unique_lock lock(sync_mutex_);
@@ -304,7 +300,8 @@ class LocalStore : public ObjectStore {
     return fd;
   }
 
-  Result<std::string> ReadAt(int fd, const std::string& path, int64_t offset, int64_t length) const {
+  Result<std::string> ReadAt(int fd, const std::string& path, int64_t offset,
+                             int64_t length) const {
     if (offset < 0 || length < 0) {
       return MakeError(ErrorKind::kInvalidInput, "negative range in " + Full(path));
     }
@@ -347,7 +344,7 @@ class LocalStore : public ObjectStore {
       if (error) return SystemError("cannot list", Full(directory), error.value());
       const std::string name = entries->path().filename().string();
       const std::string path = directory.empty() ? name : directory + "/" + name;
-      struct stat info {};
+      struct stat info{};
       if (::stat(Full(path).c_str(), &info) != 0) {
         if (errno == ENOENT) continue;  // deleted while we look
         return SystemError("cannot look at", Full(path), errno);

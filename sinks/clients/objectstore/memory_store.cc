@@ -116,8 +116,7 @@ std::vector<Result<void>> MemoryStore::CreateExclusive(std::span<const NewObject
     Begun begun = Begin(Operation::kCreate, object.path);
     if (begun.effect) {
       if (objects_.contains(object.path)) {
-        begun.error =
-            MakeError(ErrorKind::kAlreadyExists, object.path + " exists already");
+        begun.error = MakeError(ErrorKind::kAlreadyExists, object.path + " exists already");
       } else {
         Apply({object.path, object.bytes});
       }

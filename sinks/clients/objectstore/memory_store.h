@@ -16,14 +16,21 @@ namespace driftless {
 class MemoryStore : public ObjectStore {
  public:
   enum class Operation : uint8_t {
-    kPut, kCreate, kRead, kStat, kList, kDelete, kMakeDirectory, kSync
+    kPut,
+    kCreate,
+    kRead,
+    kStat,
+    kList,
+    kDelete,
+    kMakeDirectory,
+    kSync
   };
   enum class Fault : uint8_t {
     kNone,
-    kRefuse,       // an error, and nothing happened
-    kLoseAnswer,   // it happened, but the answer is lost: kCommitUnknown for writes
-    kCrash,        // nothing happened; the process is dead: every later call fails
-    kCrashAfter,   // it happened, then the process is dead
+    kRefuse,      // an error, and nothing happened
+    kLoseAnswer,  // it happened, but the answer is lost: kCommitUnknown for writes
+    kCrash,       // nothing happened; the process is dead: every later call fails
+    kCrashAfter,  // it happened, then the process is dead
   };
   // Asked before every operation; for CreateExclusive once per object.
   using FaultHook = std::function<Fault(Operation operation, const std::string& path)>;
@@ -71,8 +78,8 @@ class MemoryStore : public ObjectStore {
   FaultHook hook_;
   bool crashed_ = false;
   int64_t operations_ = 0;
-  std::map<std::string, std::string> objects_;   // what readers see
-  std::map<std::string, std::string> durable_;   // what a power cut leaves
+  std::map<std::string, std::string> objects_;  // what readers see
+  std::map<std::string, std::string> durable_;  // what a power cut leaves
   std::vector<Change> unsynced_;
 };
 

@@ -15,8 +15,8 @@ namespace driftless {
 
 // One entry of a listing.
 struct ObjectInfo {
-  std::string path;    // relative to the store's root
-  int64_t size = 0;    // bytes; 0 for a directory
+  std::string path;           // relative to the store's root
+  int64_t size = 0;           // bytes; 0 for a directory
   bool is_directory = false;  // a common prefix where the store has no directories
   int64_t modified_ms = 0;    // since the epoch; 0 where the store does not say
   friend bool operator==(const ObjectInfo&, const ObjectInfo&) = default;
@@ -28,8 +28,8 @@ struct NewObject {
   std::string bytes;
 };
 
-// Takes a large object piece by piece, in bounded memory. Nothing is visible under the object's path
-// before Finish; an ObjectWriter that is destroyed without it leaves nothing behind.
+// Takes a large object piece by piece, in bounded memory. Nothing is visible under the object's
+// path before Finish; an ObjectWriter that is destroyed without it leaves nothing behind.
 class ObjectWriter {
  public:
   virtual ~ObjectWriter() = default;
@@ -42,9 +42,9 @@ class ObjectWriter {
 // section 5). All paths are relative to the store's root, separated by '/', without a leading one.
 // Thread-safe. Objects are immutable except for the few hints that Put overwrites.
 //
-// Durability: what Put and ObjectWriter wrote is durable after SyncAll. CreateExclusive orders itself:
-// everything that was written before it through this store is durable before the new object appears,
-// and the new object is durable when it returns.
+// Durability: what Put and ObjectWriter wrote is durable after SyncAll. CreateExclusive orders
+// itself: everything that was written before it through this store is durable before the new object
+// appears, and the new object is durable when it returns.
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
@@ -69,7 +69,8 @@ class ObjectStore {
   Result<bool> Exists(const std::string& path);
 
   enum class Depth : uint8_t { kDirect, kAll };
-  // What lies below a directory, sorted by path; empty where there is none. kAll gives objects only.
+  // What lies below a directory, sorted by path; empty where there is none. kAll gives objects
+  // only.
   virtual Result<std::vector<ObjectInfo>> List(const std::string& directory, Depth depth) = 0;
 
   // Removes an object; a success where there is none.
@@ -88,7 +89,7 @@ class ObjectStore {
 
 // What an S3-compatible store needs beyond its address.
 struct S3Options {
-  std::string endpoint;     // "http://127.0.0.1:9000"; empty: AWS of the region
+  std::string endpoint;  // "http://127.0.0.1:9000"; empty: AWS of the region
   std::string region = "us-east-1";
   std::string access_key;
   std::string secret_key;

@@ -23,18 +23,16 @@ Result<S3Options> ReadS3Options(std::string_view scheme,
   options.endpoint = Property(properties, {"s3.endpoint", "fs.s3a.endpoint", "fs.oss.endpoint"});
   options.access_key = Property(properties, {"s3.access-key", "s3.access.key", "s3.access-key-id",
                                              "fs.s3a.access.key", "fs.oss.accessKeyId"});
-  options.secret_key = Property(properties, {"s3.secret-key", "s3.secret.key",
-                                             "s3.secret-access-key", "fs.s3a.secret.key",
-                                             "fs.oss.accessKeySecret"});
+  options.secret_key =
+      Property(properties, {"s3.secret-key", "s3.secret.key", "s3.secret-access-key",
+                            "fs.s3a.secret.key", "fs.oss.accessKeySecret"});
   options.session_token = Property(properties, {"s3.session-token", "s3.session.token",
                                                 "fs.s3a.session.token", "fs.oss.securityToken"});
-  const std::string region =
-      Property(properties, {"s3.endpoint.region", "s3.region", "client.region",
-                            "fs.s3a.endpoint.region"});
+  const std::string region = Property(
+      properties, {"s3.endpoint.region", "s3.region", "client.region", "fs.s3a.endpoint.region"});
   if (!region.empty()) options.region = region;
-  const std::string path_style =
-      Property(properties, {"s3.path.style.access", "s3.path-style-access",
-                            "fs.s3a.path.style.access"});
+  const std::string path_style = Property(
+      properties, {"s3.path.style.access", "s3.path-style-access", "fs.s3a.path.style.access"});
   options.path_style = path_style.empty() ? !options.endpoint.empty() : path_style == "true";
   if (options.endpoint.empty() && scheme == "oss") {
     return MakeError(ErrorKind::kInvalidConfig, "an oss:// location needs an endpoint")

@@ -148,16 +148,15 @@ S3Client::Attempt S3Client::SendOnce(const S3Request& request, S3Response* respo
 
 Result<S3Response> S3Client::Send(std::string_view method, std::string_view key,
                                   std::map<std::string, std::string> query,
-                                  std::map<std::string, std::string> headers,
-                                  std::string_view body, Repeat repeat) {
+                                  std::map<std::string, std::string> headers, std::string_view body,
+                                  Repeat repeat) {
   S3Request request;
   request.method = method;
   request.path = path_prefix_ + "/" + std::string(key);
   request.query = std::move(query);
   request.body = body;
   headers["host"] = host_;
-  const S3Credentials credentials{options_.access_key, options_.secret_key,
-                                  options_.session_token};
+  const S3Credentials credentials{options_.access_key, options_.secret_key, options_.session_token};
   int64_t wait_ms = kFirstWaitMs;
   for (int tries = 0;; ++tries) {
     request.headers = headers;
@@ -170,9 +169,9 @@ Result<S3Response> S3Client::Send(std::string_view method, std::string_view key,
     const bool open = attempt.outcome == Attempt::Outcome::kLost ||
                       (answered && response.status >= 500 && !refused);
     if (answered && !refused && !open) return response;
-    const std::string what = request.method + " " + request.path + ": " +
-                             (answered ? "status " + std::to_string(response.status)
-                                       : attempt.message);
+    const std::string what =
+        request.method + " " + request.path + ": " +
+        (answered ? "status " + std::to_string(response.status) : attempt.message);
     if (open && repeat == Repeat::kOnce) return MakeError(ErrorKind::kCommitUnknown, what);
     if (tries >= options_.max_retries) {
       return MakeError(attempt.timed_out ? ErrorKind::kTimedOut : ErrorKind::kUnavailable, what);

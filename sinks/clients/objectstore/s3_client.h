@@ -28,9 +28,9 @@ class S3Client {
   S3Client(const S3Client&) = delete;
   S3Client& operator=(const S3Client&) = delete;
 
-  // kRepeatable requests are sent again after a failure of the transport and after 429 and 5xx, with
-  // growing waits. kOnce is for requests whose effect a repetition would hide: only what surely was
-  // not carried out is repeated; a lost answer is kCommitUnknown.
+  // kRepeatable requests are sent again after a failure of the transport and after 429 and 5xx,
+  // with growing waits. kOnce is for requests whose effect a repetition would hide: only what
+  // surely was not carried out is repeated; a lost answer is kCommitUnknown.
   enum class Repeat : uint8_t { kRepeatable, kOnce };
 
   // `key` is the object's, without the bucket; headers have lower-case names. Answers below 500 are

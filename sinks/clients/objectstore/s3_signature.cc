@@ -25,8 +25,8 @@ std::string Hex(std::string_view bytes) {
 std::string Sha256Hex(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned int length = 0;
-  DRIFTLESS_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(),
-                             nullptr) == 1);
+  DRIFTLESS_CHECK(
+      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) == 1);
   return Hex({reinterpret_cast<const char*>(digest.data()), length});
 }
 

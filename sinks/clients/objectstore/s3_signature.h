@@ -6,11 +6,11 @@
 
 namespace driftless {
 
-// One request as AWS Signature Version 4 sees it ("AWS Signature Version 4 for API requests", Amazon
-// S3 API Reference). Keys and values are not encoded yet.
+// One request as AWS Signature Version 4 sees it ("AWS Signature Version 4 for API requests",
+// Amazon S3 API Reference). Keys and values are not encoded yet.
 struct S3Request {
   std::string method;
-  std::string path;                          // begins with '/'
+  std::string path;  // begins with '/'
   std::map<std::string, std::string> query;
   std::map<std::string, std::string> headers;  // lower-case names; `host` must be there
   std::string_view body;

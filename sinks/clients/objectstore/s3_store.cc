@@ -175,8 +175,9 @@ class S3Store : public ObjectStore {
     if (response.status != 404) return client_->ToError(response, "cannot look at " + path);
     DRIFTLESS_ASSIGN_OR_RETURN(
         const S3Response below,
-        client_->Send("GET", "", {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", Key(path) + "/"}},
-                      {}, ""));
+        client_->Send("GET", "",
+                      {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", Key(path) + "/"}}, {},
+                      ""));
     if (below.status != 200) return client_->ToError(below, "cannot list " + path);
     if (XmlElements(below.body, "Contents").empty()) return std::optional<ObjectInfo>();
     info.is_directory = true;
@@ -223,8 +224,9 @@ class S3Store : public ObjectStore {
     if (!second && second.error().kind() == ErrorKind::kAlreadyExists) return {};
     return MakeError(ErrorKind::kUnsupported,
                      "the store of " + root() + " does not honour If-None-Match")
-        .Hint("Two writers could overwrite each other's snapshots there; use a store with "
-              "conditional writes.");
+        .Hint(
+            "Two writers could overwrite each other's snapshots there; use a store with "
+            "conditional writes.");
   }
 
   std::string root() const override { return "s3://" + client_->bucket() + "/" + prefix_; }
@@ -233,10 +235,9 @@ class S3Store : public ObjectStore {
   std::string Key(const std::string& path) const { return prefix_ + path; }
 
   Result<void> CreateOne(const NewObject& object) {
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        const S3Response response,
-        client_->Send("PUT", Key(object.path), {}, {{"if-none-match", "*"}}, object.bytes,
-                      S3Client::Repeat::kOnce));
+    DRIFTLESS_ASSIGN_OR_RETURN(const S3Response response,
+                               client_->Send("PUT", Key(object.path), {}, {{"if-none-match", "*"}},
+                                             object.bytes, S3Client::Repeat::kOnce));
     if (response.status == 200) return {};
     // 409: another conditional write of the key is under way; it may fail yet.
     if (response.status == 409) {
@@ -290,8 +291,9 @@ Result<std::shared_ptr<ObjectStore>> OpenS3Store(std::string bucket, std::string
   }
   if (options.access_key.empty() || options.secret_key.empty()) {
     return MakeError(ErrorKind::kInvalidConfig, "no credentials for s3://" + bucket)
-        .Hint("Set catalog.properties.s3.access-key and s3.secret-key, or AWS_ACCESS_KEY_ID and "
-              "AWS_SECRET_ACCESS_KEY in the environment.");
+        .Hint(
+            "Set catalog.properties.s3.access-key and s3.secret-key, or AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY in the environment.");
   }
   return std::make_shared<S3Store>(std::move(bucket), std::move(prefix), std::move(options));
 }

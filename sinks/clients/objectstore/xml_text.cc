@@ -5,8 +5,9 @@
 namespace driftless {
 namespace {
 
-constexpr std::pair<std::string_view, char> kEntities[] = {
-    {"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&apos;", '\''}, {"&#34;", '"'}};
+constexpr std::pair<std::string_view, char> kEntities[] = {{"&lt;", '<'},    {"&gt;", '>'},
+                                                           {"&amp;", '&'},   {"&quot;", '"'},
+                                                           {"&apos;", '\''}, {"&#34;", '"'}};
 
 }  // namespace
 

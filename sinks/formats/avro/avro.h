@@ -10,15 +10,27 @@
 
 #include "schema/base/result.h"
 
-// Apache Avro object container files ("Apache Avro Specification 1.12", sections "Data Serialization
-// and Deserialization" and "Object Container Files"): what the metadata of Paimon and Iceberg is
-// stored in. The writer keeps the schema text as it is given, so that field-id, element-id,
-// logicalType and default reach the file.
+// Apache Avro object container files ("Apache Avro Specification 1.12", sections "Data
+// Serialization and Deserialization" and "Object Container Files"): what the metadata of Paimon and
+// Iceberg is stored in. The writer keeps the schema text as it is given, so that field-id,
+// element-id, logicalType and default reach the file.
 namespace driftless::avro {
 
 enum class Kind : uint8_t {
-  kNull, kBoolean, kInt, kLong, kFloat, kDouble, kBytes, kString,
-  kRecord, kEnum, kArray, kMap, kUnion, kFixed
+  kNull,
+  kBoolean,
+  kInt,
+  kLong,
+  kFloat,
+  kDouble,
+  kBytes,
+  kString,
+  kRecord,
+  kEnum,
+  kArray,
+  kMap,
+  kUnion,
+  kFixed
 };
 
 struct Schema;
@@ -33,24 +45,25 @@ struct Field {
 // A parsed schema. References to named types are resolved; a type that contains itself is refused.
 struct Schema {
   Kind kind = Kind::kNull;
-  std::string name;                    // kRecord, kEnum, kFixed: full name
+  std::string name;  // kRecord, kEnum, kFixed: full name
   std::string logical_type;
-  std::vector<Field> fields;           // kRecord
-  std::vector<std::string> symbols;    // kEnum
-  std::vector<SchemaPtr> children;     // kArray: item; kMap: value; kUnion: branches
-  int32_t element_id = -1;             // "element-id"; kMap: "value-id"
-  int64_t size = 0;                    // kFixed: bytes
-  int64_t min_bytes = 0;               // fewest bytes that a value takes
-  int64_t nodes = 1;                   // of the type written out in full
+  std::vector<Field> fields;         // kRecord
+  std::vector<std::string> symbols;  // kEnum
+  std::vector<SchemaPtr> children;   // kArray: item; kMap: value; kUnion: branches
+  int32_t element_id = -1;           // "element-id"; kMap: "value-id"
+  int64_t size = 0;                  // kFixed: bytes
+  int64_t min_bytes = 0;             // fewest bytes that a value takes
+  int64_t nodes = 1;                 // of the type written out in full
 
-  int IndexOf(std::string_view field) const;      // kRecord: -1 where there is no such field
+  int IndexOf(std::string_view field) const;  // kRecord: -1 where there is no such field
   int IndexOfId(int32_t field_id) const;
 };
 
 // Errors: kCorrupt.
 Result<SchemaPtr> ParseSchema(std::string_view json);
 
-// One decoded value. A union shows its branch's value. Texts and bytes point into the reader's block.
+// One decoded value. A union shows its branch's value. Texts and bytes point into the reader's
+// block.
 struct Datum {
   const Schema* schema = nullptr;  // never a union
   int64_t number = 0;              // boolean, int, long, enum (index)
@@ -96,8 +109,8 @@ using Metadata = std::map<std::string, std::string>;
 // malformed one would make a table unreadable.
 class FileWriter {
  public:
-  // `schema_json` must parse (CHECK). `metadata`: further header entries. `sync`: the marker between
-  // blocks; random where it is empty.
+  // `schema_json` must parse (CHECK). `metadata`: further header entries. `sync`: the marker
+  // between blocks; random where it is empty.
   FileWriter(std::string_view schema_json, Codec codec, const Metadata& metadata = {},
              std::string_view sync = {});
 

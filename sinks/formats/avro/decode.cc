@@ -79,8 +79,8 @@ class Decoder {
   Result<void> TakeRecord(const Schema& schema, Datum* out, int depth) {
     if (out != nullptr) out->children.resize(schema.fields.size());
     for (size_t i = 0; i < schema.fields.size(); ++i) {
-      DRIFTLESS_TRY(Take(*schema.fields[i].type, out != nullptr ? &out->children[i] : nullptr,
-                         depth + 1));
+      DRIFTLESS_TRY(
+          Take(*schema.fields[i].type, out != nullptr ? &out->children[i] : nullptr, depth + 1));
     }
     return {};
   }
@@ -102,21 +102,22 @@ class Decoder {
       if (count == 0) return {};
       if (count < 0) {
         int64_t size = 0;
-        if (count == INT64_MIN || !TakeLong(bytes_, &size) || size < 0) return Bad("a bad item count");
+        if (count == INT64_MIN || !TakeLong(bytes_, &size) || size < 0)
+          return Bad("a bad item count");
         count = -count;
       }
       const int64_t smallest = item.min_bytes + (is_map ? 1 : 0);
-      const int64_t possible = smallest > 0 ? static_cast<int64_t>(bytes_->size()) / smallest
-                                            : kMaxEmptyItems - total;
+      const int64_t possible =
+          smallest > 0 ? static_cast<int64_t>(bytes_->size()) / smallest : kMaxEmptyItems - total;
       if (count > possible) return Bad("more items than bytes");
       total += count;
       for (int64_t i = 0; i < count; ++i) {
         if (is_map) {
-          DRIFTLESS_TRY(Take(*kKey, out != nullptr ? &out->children.emplace_back() : nullptr,
-                             depth + 1));
+          DRIFTLESS_TRY(
+              Take(*kKey, out != nullptr ? &out->children.emplace_back() : nullptr, depth + 1));
         }
-        DRIFTLESS_TRY(Take(item, out != nullptr ? &out->children.emplace_back() : nullptr,
-                           depth + 1));
+        DRIFTLESS_TRY(
+            Take(item, out != nullptr ? &out->children.emplace_back() : nullptr, depth + 1));
       }
     }
   }
@@ -183,7 +184,8 @@ Result<std::string> Inflate(std::string_view packed) {
   if (inflateInit2(&stream, -15) != Z_OK) {
     return MakeError(ErrorKind::kResourceExhausted, "cannot start inflate");
   }
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // NOLINT(banned): zlib
+  stream.next_in =
+      reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // NOLINT(banned): zlib
   stream.avail_in = static_cast<uInt>(packed.size());
   std::string out;
   int state = Z_OK;

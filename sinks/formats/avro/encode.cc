@@ -38,11 +38,13 @@ std::string RandomSync() {
 // Raw deflate, without zlib's header (Avro specification, "Required Codecs").
 Result<std::string> Deflate(std::string_view bytes) {
   z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK) {
     return MakeError(ErrorKind::kResourceExhausted, "cannot start deflate");
   }
   std::string out(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // NOLINT(banned): zlib
+  stream.next_in =
+      reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // NOLINT(banned): zlib
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());

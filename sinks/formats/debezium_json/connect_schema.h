@@ -30,14 +30,14 @@ enum class ConnectType : uint8_t {
 
 // One schema node: a field of a struct, an element of an array, a key or value of a map.
 struct ConnectField {
-  std::string field;     // its name inside a struct
+  std::string field;  // its name inside a struct
   ConnectType type = ConnectType::kString;
   std::string semantic;  // "io.debezium.time.Date"; empty where the node has no name
   bool optional = false;
-  std::optional<int32_t> scale;      // parameters of Decimal
+  std::optional<int32_t> scale;  // parameters of Decimal
   std::optional<int32_t> precision;
-  std::optional<int32_t> length;     // parameter of Bits
-  std::string default_json;          // the default as JSON text; empty where there is none
+  std::optional<int32_t> length;       // parameter of Bits
+  std::string default_json;            // the default as JSON text; empty where there is none
   std::vector<ConnectField> children;  // struct: fields; array: the element; map: key and value
 
   const ConnectField* Find(std::string_view name) const;

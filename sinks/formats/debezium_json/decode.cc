@@ -145,8 +145,8 @@ bool RecordReader::ReadLine(std::string_view line, Record* record) {
   return ReadPayload(value, record);
 }
 
-bool RecordReader::ReadMessage(std::string_view topic, std::string_view key,
-                               std::string_view value, Record* record) {
+bool RecordReader::ReadMessage(std::string_view topic, std::string_view key, std::string_view value,
+                               Record* record) {
   line_ = value = TrimRight(value);
   *record = Record{};
   record->topic = topic;
@@ -263,8 +263,7 @@ bool RecordReader::SplitByIndex(std::string_view line, Record* record, std::stri
     if (!split(cursor, &record->value_schema, value)) *value = line;
     return true;
   }
-  if (key_at.valid() && !key_at.IsNull() &&
-      !split(key_at, &record->key_schema, &record->key)) {
+  if (key_at.valid() && !key_at.IsNull() && !split(key_at, &record->key_schema, &record->key)) {
     record->key = key_at.RawValue();
   }
   if (!split(value_at, &record->value_schema, value)) *value = value_at.RawValue();
@@ -416,8 +415,9 @@ bool RecordReader::ReadPayload(std::string_view payload, Record* record) {
   }
   if (record->op == Op::kDelete) {
     if (!record->before.valid()) {
-      return Fail("a delete without its before image names no row; PostgreSQL tables need a "
-                  "replica identity");
+      return Fail(
+          "a delete without its before image names no row; PostgreSQL tables need a "
+          "replica identity");
     }
   } else if (!record->after.valid()) {
     return Fail("the record has no after image");

@@ -21,7 +21,7 @@ enum class RecordKind : uint8_t {
   kTombstone,     // value null, behind every delete
   kTransaction,   // BEGIN and END records
   kHeartbeat,
-  kMessage,       // op m: a logical message of PostgreSQL
+  kMessage,  // op m: a logical message of PostgreSQL
   kUnknown,
 };
 
@@ -29,23 +29,23 @@ enum class RecordKind : uint8_t {
 // next one. Strings of `source` are resolved (no escapes).
 struct Record {
   RecordKind kind = RecordKind::kUnknown;
-  Op op = Op::kInsert;             // kChange
-  std::string_view topic;          // empty where lines are plain payloads
-  std::string_view connector;      // "mysql", "postgresql"; empty where another program wrote it
-  std::string_view database;       // source.db
-  std::string_view schema;         // source.schema: PostgreSQL and others
+  Op op = Op::kInsert;         // kChange
+  std::string_view topic;      // empty where lines are plain payloads
+  std::string_view connector;  // "mysql", "postgresql"; empty where another program wrote it
+  std::string_view database;   // source.db
+  std::string_view schema;     // source.schema: PostgreSQL and others
   std::string_view table;
-  bool snapshot = false;           // source.snapshot is anything but "false"
-  int64_t commit_time_ms = 0;      // source.ts_ms, else ts_ms; 0 where there is none
-  std::string_view transaction;    // transaction.id, else gtid or txId; empty where there is none
-  JsonCursor before;               // at the object; not valid() where absent or null
+  bool snapshot = false;         // source.snapshot is anything but "false"
+  int64_t commit_time_ms = 0;    // source.ts_ms, else ts_ms; 0 where there is none
+  std::string_view transaction;  // transaction.id, else gtid or txId; empty where there is none
+  JsonCursor before;             // at the object; not valid() where absent or null
   JsonCursor after;
-  JsonCursor payload;              // the whole payload, for records other than changes
-  std::string_view value_schema;   // JSON text of the embedded schema; empty where there is none
-  uint64_t value_schema_id = 0;    // equal for equal neighbours of a topic; 0: compare the text
+  JsonCursor payload;             // the whole payload, for records other than changes
+  std::string_view value_schema;  // JSON text of the embedded schema; empty where there is none
+  uint64_t value_schema_id = 0;   // equal for equal neighbours of a topic; 0: compare the text
   std::string_view key_schema;
   uint64_t key_schema_id = 0;
-  std::string_view key;            // JSON text of the key's payload; empty where there is none
+  std::string_view key;  // JSON text of the key's payload; empty where there is none
 
   // The database or schema that names the table in its TablePath.
   std::string_view path_database() const { return schema.empty() ? database : schema; }

@@ -11,17 +11,15 @@ namespace {
 constexpr uint32_t kHasSrid = 0x20000000;  // extended WKB
 constexpr int kMaxDepth = 32;
 
-constexpr std::string_view kNames[] = {"",           "Point",           "LineString",
-                                       "Polygon",    "MultiPoint",      "MultiLineString",
-                                       "MultiPolygon", "GeometryCollection"};
+constexpr std::string_view kNames[] = {
+    "",           "Point",           "LineString",   "Polygon",
+    "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection"};
 
 class Reader {
  public:
   Reader(std::string_view bytes, std::string* out) : bytes_(bytes), out_(*out) {}
 
-  bool Geometry(std::optional<int64_t> srid) {
-    return Whole(0, &srid) && at_ == bytes_.size();
-  }
+  bool Geometry(std::optional<int64_t> srid) { return Whole(0, &srid) && at_ == bytes_.size(); }
 
  private:
   struct Head {
@@ -35,8 +33,8 @@ class Reader {
     out_ += "{\"type\":\"";
     out_ += kNames[head.type];
     out_ += head.type == 7 ? "\",\"geometries\":" : "\",\"coordinates\":";
-    const bool ok = head.type == 7 ? List([&] { return Whole(depth + 1, nullptr); })
-                                   : Coordinates(head.type);
+    const bool ok =
+        head.type == 7 ? List([&] { return Whole(depth + 1, nullptr); }) : Coordinates(head.type);
     if (!ok) return false;
     if (srid != nullptr) out_ += ",\"srid\":" + std::to_string(srid->value_or(own_srid_));
     out_ += '}';

@@ -139,8 +139,6 @@ int64_t ConvertUnit(int64_t value, TimeUnit from, bool to_nanos, int64_t* clampe
   return value;
 }
 
-
-
 bool DecodeHexTo(std::string_view hex, uint8_t* out) {
   const auto nibble = [](char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -375,8 +373,9 @@ bool ValueDecoder::DecodeDecimal(const ValuePlan& plan, std::string_view token,
       column->AppendAbsent();
       return true;
     }
-    return Fail("the decimal is not the base64 of at most 16 bytes; if the connector had "
-                "decimal.handling.mode=string, set debezium-json.decimal-mode: string");
+    return Fail(
+        "the decimal is not the base64 of at most 16 bytes; if the connector had "
+        "decimal.handling.mode=string, set debezium-json.decimal-mode: string");
   }
   if (plan.wire_scale != plan.scale) {
     bool exact = false;
@@ -397,8 +396,9 @@ bool ValueDecoder::AppendUnscaled(std::string_view base64, int32_t scale, std::s
   const std::string_view stripped = StripBase64Padding(base64);
   bytes_.resize(Base64Size(stripped));
   if (bytes_.empty() || !DecodeBase64To(stripped, reinterpret_cast<uint8_t*>(bytes_.data()))) {
-    return Fail("the decimal is not base64; if the connector had decimal.handling.mode=string, "
-                "set debezium-json.decimal-mode: string");
+    return Fail(
+        "the decimal is not base64; if the connector had decimal.handling.mode=string, "
+        "set debezium-json.decimal-mode: string");
   }
   AppendBigDecimal(bytes_, scale, text);
   return true;
@@ -513,8 +513,9 @@ bool ValueDecoder::DecodeBytes(const ValuePlan& plan, std::string_view token,
     if (text.size() % 2 != 0) return Fail("hex digits come in pairs");
     bytes_.resize(text.size() / 2);
     if (!DecodeHexTo(text, reinterpret_cast<uint8_t*>(bytes_.data()))) {
-      return Fail("the bytes are not hex digits; if the connector had binary.handling.mode=bytes "
-                  "or base64, set debezium-json.binary-mode: base64");
+      return Fail(
+          "the bytes are not hex digits; if the connector had binary.handling.mode=bytes "
+          "or base64, set debezium-json.binary-mode: base64");
     }
     column->AppendBytes(bytes_);
     return true;
@@ -522,8 +523,9 @@ bool ValueDecoder::DecodeBytes(const ValuePlan& plan, std::string_view token,
   const std::string_view stripped = StripBase64Padding(text);
   bytes_.resize(Base64Size(stripped));
   if (!DecodeBase64To(stripped, reinterpret_cast<uint8_t*>(bytes_.data()))) {
-    return Fail("the bytes are not base64; if the connector had binary.handling.mode=hex, set "
-                "debezium-json.binary-mode: hex");
+    return Fail(
+        "the bytes are not base64; if the connector had binary.handling.mode=hex, set "
+        "debezium-json.binary-mode: hex");
   }
   if (plan.kind == ValueKind::kBits) {
     // io.debezium.data.Bits is little-endian without leading zeros; the server and SQL show the
@@ -628,8 +630,8 @@ bool ValueDecoder::DecodeTimestamp(const ValuePlan& plan, std::string_view token
   int64_t value = 0;
   if (!(plan.nanos ? ToNanos(parsed, &value) : ToMicros(parsed, &value))) {
     ++clamped_;
-    value = parsed.days < 0 ? std::numeric_limits<int64_t>::min()
-                            : std::numeric_limits<int64_t>::max();
+    value =
+        parsed.days < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
   }
   column->AppendInt(value);
   return true;

@@ -140,9 +140,7 @@ ValuePlan PlanType(const LogicalType& type, const Column& column, const ConnectF
                     has ? &wire->children[wire_index] : nullptr, format);
   };
   switch (type.kind()) {
-    case TypeKind::kBoolean:
-      plan.kind = ValueKind::kBoolean;
-      break;
+    case TypeKind::kBoolean: plan.kind = ValueKind::kBoolean; break;
     case TypeKind::kTinyInt: plan.kind = ValueKind::kInteger, plan.width = 1; break;
     case TypeKind::kSmallInt: plan.kind = ValueKind::kInteger, plan.width = 2; break;
     case TypeKind::kInt: plan.kind = ValueKind::kInteger, plan.width = 4; break;

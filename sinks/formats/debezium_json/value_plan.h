@@ -35,17 +35,17 @@ enum class ValueKind : uint8_t {
   kFloat,
   kDouble,
   kDecimal,
-  kDecimalText,   // a decimal too long for DECIMAL, as text
-  kText,          // a JSON string, or any other JSON as its text
+  kDecimalText,  // a decimal too long for DECIMAL, as text
+  kText,         // a JSON string, or any other JSON as its text
   kBytes,
-  kBits,          // little-endian bits to big-endian bytes
+  kBits,  // little-endian bits to big-endian bytes
   kDate,
   kTime,
   kTimeText,
-  kTimestamp,     // with and without zone
+  kTimestamp,  // with and without zone
   kGeometryText,
   kGeometryBytes,
-  kSet,           // "a,b" to a list
+  kSet,  // "a,b" to a list
   kList,
   kMap,
   kRow,
@@ -56,24 +56,24 @@ enum class TimeUnit : uint8_t { kMillis, kMicros, kNanos };
 // How the JSON values of one column are read. Made once per column and schema version.
 struct ValuePlan {
   ValueKind kind = ValueKind::kText;
-  uint8_t width = 0;          // kInteger: bytes
-  bool is_unsigned_long = false;  // kDecimal: a negative number is a BIGINT UNSIGNED above 2^63
-  bool reads_bits = false;        // kInteger, kBoolean: base64 of little-endian bits
-  bool fixed_length = false;      // kBits: `length` bytes exactly
-  bool nanos = false;             // kTime, kTimestamp: the column's unit
+  uint8_t width = 0;                  // kInteger: bytes
+  bool is_unsigned_long = false;      // kDecimal: a negative number is a BIGINT UNSIGNED above 2^63
+  bool reads_bits = false;            // kInteger, kBoolean: base64 of little-endian bits
+  bool fixed_length = false;          // kBits: `length` bytes exactly
+  bool nanos = false;                 // kTime, kTimestamp: the column's unit
   TimeUnit unit = TimeUnit::kMicros;  // of numbers in the record
   DecimalMode decimal_mode = DecimalMode::kPrecise;
   BinaryMode binary_mode = BinaryMode::kBase64;
-  int32_t precision = 0;      // kDecimal; kTimeText: digits of the fraction
-  int32_t scale = 0;          // kDecimal, kDecimalText: the column's
-  int32_t wire_scale = 0;     // of the unscaled bytes in the record
-  int32_t length = 0;         // kBits: bytes of the column
-  __int128 limit = 0;         // kDecimal: 10^precision
-  std::vector<std::string> names;    // kRow: JSON keys of the children
+  int32_t precision = 0;           // kDecimal; kTimeText: digits of the fraction
+  int32_t scale = 0;               // kDecimal, kDecimalText: the column's
+  int32_t wire_scale = 0;          // of the unscaled bytes in the record
+  int32_t length = 0;              // kBits: bytes of the column
+  __int128 limit = 0;              // kDecimal: 10^precision
+  std::vector<std::string> names;  // kRow: JSON keys of the children
   // kText: members of an ENUM, where one has a comma: Debezium writes the "b,c" of a statement as
   // "b\,c".
   std::vector<std::string> members;
-  std::vector<ValuePlan> children;   // kList: element; kMap: key, value; kRow: fields
+  std::vector<ValuePlan> children;  // kList: element; kMap: key, value; kRow: fields
 };
 
 // The plan for a column. `wire` is the column's node of the embedded schema, or null.

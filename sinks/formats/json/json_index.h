@@ -64,9 +64,7 @@ class JsonCursor {
   }
   // Offset of the cursor in the text, for error messages.
   size_t Offset() const { return at_ < end_ ? *at_ : 0; }
-  bool IsNull() const {
-    return Peek() == 'n' && Token() == std::string_view("null");
-  }
+  bool IsNull() const { return Peek() == 'n' && Token() == std::string_view("null"); }
 
   // Goes past the value at the cursor, whatever it is. False where the text ends before it does.
   bool Skip() {

@@ -64,7 +64,8 @@ TEST(ChangeBatchImageTest, ABatchComesBackExactly) {
     EXPECT_EQ(back.after()[3].offsets[row + 1], batch->after()[3].offsets[row + 1]);
     EXPECT_EQ(back.before()[1].IsAbsent(row), batch->before()[1].IsAbsent(row));
   }
-  EXPECT_EQ(back.after()[3].children[0].Fixed<int32_t>(5), batch->after()[3].children[0].Fixed<int32_t>(5));
+  EXPECT_EQ(back.after()[3].children[0].Fixed<int32_t>(5),
+            batch->after()[3].children[0].Fixed<int32_t>(5));
 }
 
 TEST(ChangeBatchImageTest, DamagedBytesAreRefusedNotRead) {
@@ -119,7 +120,8 @@ TEST(StatementChangeImageTest, EveryKindComesBack) {
       AddColumns{{{added, {ColumnPlace::Kind::kAfter, 2}}, {added, {}}}},
       DropColumns{{2, 3}},
       RenameColumns{{{2, "a", "b"}, {3, "b", "a"}}},
-      AlterColumnTypes{{{1, LogicalType::Int(), LogicalType::Decimal(10, 2).NotNull(), "int", "d"}}},
+      AlterColumnTypes{
+          {{1, LogicalType::Int(), LogicalType::Decimal(10, 2).NotNull(), "int", "d"}}},
       RelaxNullability{{1}},
       TightenNullability{{2}},
       AlterColumnComments{{{1, "x", "y"}}},

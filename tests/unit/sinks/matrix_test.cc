@@ -72,8 +72,9 @@ TEST(MatrixTest, TextShowsWhatCanBeSwitchedOn) {
   EXPECT_NE(text.find("TRY_EVOLVE is not available"), std::string::npos);
   EXPECT_NE(RenderMarkdown(AllMatrices()).find("| `drop.column` | skip | fail |"),
             std::string::npos);
-  EXPECT_NE(RenderJson(AllMatrices()).find(R"({"sink":"fluss","event":"drop.column",)"
-                                           R"("lenient":"skip","evolve":"fail","note":""})"),
+  EXPECT_NE(RenderJson(AllMatrices())
+                .find(R"({"sink":"fluss","event":"drop.column",)"
+                      R"("lenient":"skip","evolve":"fail","note":""})"),
             std::string::npos);
 }
 

@@ -1,4 +1,5 @@
-// `driftless ddl` through the command line: the JSON lines, places of errors in scripts, exit codes.
+// `driftless ddl` through the command line: the JSON lines, places of errors in scripts, exit
+// codes.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -46,9 +47,10 @@ TEST(DdlCommand, PrintsTheEventsOfOneStatement) {
       RunDdl({"--database", "shop", "--schema", schema, "-e", "ALTER TABLE t ADD a INT NOT NULL"});
   EXPECT_EQ(outcome.code, 0);
   ASSERT_EQ(outcome.lines.size(), 1u);
-  EXPECT_EQ(outcome.lines[0],
-            R"({"sql":"ALTER TABLE t ADD a INT NOT NULL","events":[{"kind":"add.column",)"
-            R"("table":"shop.t","position":{"at":"LAST"},"column":{"name":"a","type":"int","null":false}}]})");
+  EXPECT_EQ(
+      outcome.lines[0],
+      R"({"sql":"ALTER TABLE t ADD a INT NOT NULL","events":[{"kind":"add.column",)"
+      R"("table":"shop.t","position":{"at":"LAST"},"column":{"name":"a","type":"int","null":false}}]})");
 }
 
 TEST(DdlCommand, ErrorsHaveTheirPlaceInTheScriptAndTheRestGoesOn) {

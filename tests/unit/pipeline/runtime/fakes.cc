@@ -10,8 +10,8 @@ namespace driftless {
 namespace {
 
 std::string TokenOf(const CommitIdentity& identity) {
-  return identity.sink + "/" + identity.table.ToString() + "/" + std::to_string(identity.cut) + "/" +
-         std::to_string(identity.attempt);
+  return identity.sink + "/" + identity.table.ToString() + "/" + std::to_string(identity.cut) +
+         "/" + std::to_string(identity.attempt);
 }
 
 // "id=1,a=v1" of the projected row, or "-id=1" of a delete.
@@ -125,8 +125,7 @@ const CapabilityMatrix& FakeSink::matrix() const {
   return kMatrix;
 }
 
-Result<void> FakeSink::With(const std::string& call,
-                            const std::function<Result<void>()>& effect) {
+Result<void> FakeSink::With(const std::string& call, const std::function<Result<void>()>& effect) {
   std::optional<Fault> fault = fault_ ? fault_(call) : std::nullopt;
   if (fault.has_value() && !fault->after) return fault->error;
   DRIFTLESS_TRY(effect());
@@ -279,7 +278,8 @@ Result<void> ScriptedSource::Run(StreamId stream, size_t, const CutPosition& fro
           builder.BeginRow(Op::kInsert, at, 1);
           builder.after(0).AppendInt(std::stoll(value));
           for (int i = 1; i < static_cast<int>(event.schema->columns.size()); ++i) {
-            builder.after(i).AppendBytes(event.schema->columns[static_cast<size_t>(i)].name + value);
+            builder.after(i).AppendBytes(event.schema->columns[static_cast<size_t>(i)].name +
+                                         value);
           }
           builder.EndRow();
         }
@@ -316,8 +316,8 @@ std::string FakeCoordinator::Text(const Table& table) const {
   const auto schema = [](const EvolvedSchemaPtr& evolved) {
     return evolved == nullptr ? std::string("-") : Serialize(*evolved);
   };
-  return std::to_string(static_cast<int>(table.phase)) + "\n" + std::to_string(table.offset) + "\n" +
-         std::to_string(table.stream) + "\n" + std::to_string(table.decision) + "\n" +
+  return std::to_string(static_cast<int>(table.phase)) + "\n" + std::to_string(table.offset) +
+         "\n" + std::to_string(table.stream) + "\n" + std::to_string(table.decision) + "\n" +
          (table.approved ? "1" : "0") + "\n" + schema(table.evolved) + "\n" + schema(table.next) +
          "\n" + (table.plan == nullptr ? "-" : Serialize(*table.plan)) + "\n";
 }
@@ -346,14 +346,14 @@ FakeCoordinator::Table FakeCoordinator::Parse(const std::string& text) const {
   return table;
 }
 
-AuditRecord FakeCoordinator::Audit(const SinkTableKey& key, const Table& table,
-                                   VerdictKind verdict, AuditResult result) const {
+AuditRecord FakeCoordinator::Audit(const SinkTableKey& key, const Table& table, VerdictKind verdict,
+                                   AuditResult result) const {
   AuditRecord record;
   record.id = table.decision;
   record.time_ms = SystemClock()->NowMillis();
-  record.phase =
-      result == AuditResult::kPending || result == AuditResult::kHeld ? AuditPhase::kIntent
-                                                                      : AuditPhase::kOutcome;
+  record.phase = result == AuditResult::kPending || result == AuditResult::kHeld
+                     ? AuditPhase::kIntent
+                     : AuditPhase::kOutcome;
   record.source_table = key.table;
   record.point.offset = table.offset;
   record.sink = key;
@@ -390,8 +390,8 @@ void FakeCoordinator::Finish(const SinkTableKey& key, Table& table,
   out->push_back(release);
 }
 
-Result<std::vector<CoordinatorAction>> FakeCoordinator::Restart(
-    std::vector<RecoveredTable> tables, int64_t) {
+Result<std::vector<CoordinatorAction>> FakeCoordinator::Restart(std::vector<RecoveredTable> tables,
+                                                                int64_t) {
   std::vector<CoordinatorAction> out;
   for (const RecoveredTable& recovered : tables) {
     Table table = Parse(recovered.state);
@@ -562,8 +562,8 @@ ScriptBuilder& ScriptBuilder::Rows(const std::string& table, int count) {
     event.values.push_back(value);
     std::string row;
     for (const Column& column : event.schema->columns) {
-      row += row.empty() ? column.name + "=" + value
-                         : "," + column.name + "=" + column.name + value;
+      row +=
+          row.empty() ? column.name + "=" + value : "," + column.name + "=" + column.name + value;
     }
     expected_[table].push_back(row);
   }

@@ -25,7 +25,7 @@ struct FakeWarehouse {
   std::mutex mutex;
   std::map<TablePath, Table> tables;
   std::map<std::string, std::pair<TablePath, std::vector<std::string>>> prepared;  // by token
-  std::set<std::string> committed;  // tokens
+  std::set<std::string> committed;                                                 // tokens
   uint64_t next_part = 1;
   int commits = 0;
   int cleanups = 0;
@@ -143,14 +143,14 @@ class FakeCoordinator : public CoordinatorPort {
   enum class Phase : uint8_t { kIdle, kHeld, kIntent, kSkip };
   struct Table {
     Phase phase = Phase::kIdle;
-    uint64_t offset = 0;       // of the change that is open, or was last
+    uint64_t offset = 0;  // of the change that is open, or was last
     StreamId stream = 0;
     DecisionId decision = 0;
     EvolvedSchemaPtr evolved;  // as it stands
     EvolvedSchemaPtr next;     // after the open change
     std::shared_ptr<const SchemaPlan> plan;
     bool approved = false;
-    bool arrived = false;      // in this process
+    bool arrived = false;  // in this process
     bool failed = false;
   };
   std::string Text(const Table& table) const;

@@ -5,7 +5,8 @@
 
 #include "tests/unit/pipeline/runtime/harness.h"
 
-// What the sink answers, row by row of the recovery table where a crash alone does not bring it about.
+// What the sink answers, row by row of the recovery table where a crash alone does not bring it
+// about.
 namespace driftless {
 namespace {
 
@@ -48,15 +49,14 @@ TEST_P(AnswerTest, IsLookedUpOrRepeatedAndNothingComesTwice) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Sink, AnswerTest,
-    ::testing::Values(std::tuple("commit", false, ErrorKind::kUnavailable),
-                      std::tuple("commit", false, ErrorKind::kCommitUnknown),
-                      std::tuple("commit", true, ErrorKind::kCommitUnknown),
-                      std::tuple("execute", false, ErrorKind::kTimedOut),
-                      std::tuple("execute", false, ErrorKind::kCommitUnknown),
-                      std::tuple("execute", true, ErrorKind::kCommitUnknown),
-                      std::tuple("seal", false, ErrorKind::kUnavailable)));
+INSTANTIATE_TEST_SUITE_P(Sink, AnswerTest,
+                         ::testing::Values(std::tuple("commit", false, ErrorKind::kUnavailable),
+                                           std::tuple("commit", false, ErrorKind::kCommitUnknown),
+                                           std::tuple("commit", true, ErrorKind::kCommitUnknown),
+                                           std::tuple("execute", false, ErrorKind::kTimedOut),
+                                           std::tuple("execute", false, ErrorKind::kCommitUnknown),
+                                           std::tuple("execute", true, ErrorKind::kCommitUnknown),
+                                           std::tuple("seal", false, ErrorKind::kUnavailable)));
 
 TEST(FaultTest, AVoidCutIsReadAgain) {
   ScriptBuilder script = TwoTables();
@@ -176,9 +176,9 @@ TEST(FaultTest, RowsBeforeASkippedChangeAreNotCoveredByIt) {
   harness.Crash();
   harness.gates_->Open(1);
   ExpectFinished(harness.RunToEnd());
-  EXPECT_THAT(harness.warehouse().Rows(kOrders),
-              ::testing::ElementsAre("id=0,a=a0", "id=1,a=a1", "id=2,a=a2", "id=3,a=a3",
-                                     "id=4,a=a4"));
+  EXPECT_THAT(
+      harness.warehouse().Rows(kOrders),
+      ::testing::ElementsAre("id=0,a=a0", "id=1,a=a1", "id=2,a=a2", "id=3,a=a3", "id=4,a=a4"));
 }
 
 TEST(FaultTest, ASmallBudgetMakesWritersRollInsteadOfStopping) {

@@ -72,7 +72,8 @@ TEST(KeyChangeTest, AnUpdateOfTheKeyBecomesDeleteAndInsertInThatOrder) {
   const ChangeBatchPtr split = SplitKeyChanges(batch, sink);
   ASSERT_EQ(split->size(), 5);
   const std::vector<Op> ops(split->ops().begin(), split->ops().end());
-  EXPECT_EQ(ops, (std::vector<Op>{Op::kInsert, Op::kDelete, Op::kInsert, Op::kUpdate, Op::kDelete}));
+  EXPECT_EQ(ops,
+            (std::vector<Op>{Op::kInsert, Op::kDelete, Op::kInsert, Op::kUpdate, Op::kDelete}));
   EXPECT_TRUE(split->HasBefore(1));
   EXPECT_EQ(split->before()[0].Fixed<int64_t>(1), 2);
   EXPECT_TRUE(split->after()[0].IsAbsent(1));
@@ -91,7 +92,8 @@ TEST(KeyChangeTest, APartitionCountsAsAKeyAndAnAppendTableHasNone) {
   const ChangeBatchPtr batch = Make(schema, {{Op::kUpdate, 4, "d", "x", 4, "e", "n"}});
   EXPECT_EQ(SplitKeyChanges(batch, SinkTableOf(*schema, {"id_at_sink"}, {})), batch);
   EXPECT_EQ(SplitKeyChanges(batch, SinkTableOf(*schema, {}, {})), batch);
-  EXPECT_EQ(SplitKeyChanges(batch, SinkTableOf(*schema, {"id_at_sink"}, {"day_at_sink"}))->size(), 2);
+  EXPECT_EQ(SplitKeyChanges(batch, SinkTableOf(*schema, {"id_at_sink"}, {"day_at_sink"}))->size(),
+            2);
 }
 
 }  // namespace

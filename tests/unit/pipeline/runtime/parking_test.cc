@@ -93,7 +93,8 @@ TEST(ParkingSegmentTest, EveryDamagedByteIsNoticed) {
   const ParkedSegment segment = writer.Sync()->at(0);
   const std::string path = s.space.PathOf(segment.number);
   std::string bytes(static_cast<size_t>(std::filesystem::file_size(path)), '\0');
-  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ifstream(path, std::ios::binary)
+      .read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ASSERT_EQ(static_cast<int64_t>(bytes.size()), segment.bytes);
   for (size_t at = 0; at < bytes.size(); at += 7) {
     std::string damaged = bytes;

@@ -20,8 +20,8 @@ int64_t FileBackedKiB() {
   return 0;
 }
 
-// Clean pages of code are most of an idle process: a system that maps libraries in large folios shows
-// 40 MiB for what needs 8. The bound is loose, since sanitizers map more.
+// Clean pages of code are most of an idle process: a system that maps libraries in large folios
+// shows 40 MiB for what needs 8. The bound is loose, since sanitizers map more.
 TEST(ProcessMemoryTest, FilePagesAreGivenBack) {
   const int64_t before = FileBackedKiB();
   if (before == 0) GTEST_SKIP() << "the system does not tell RssFile";

@@ -17,7 +17,8 @@ class Driven {
  public:
   explicit Driven(std::string_view type) {
     for (const SinkComponent& component : AllSinks()) {
-      if (component.type == type) sink_ = MakeMemorySink(component, OptionValues(component.options, {}), store_).value();
+      if (component.type == type)
+        sink_ = MakeMemorySink(component, OptionValues(component.options, {}), store_).value();
     }
   }
 

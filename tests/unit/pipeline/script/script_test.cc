@@ -89,7 +89,8 @@ TEST(ScriptRowsTest, ReadsEveryKindOfChange) {
       "  # a comment\n");
   ASSERT_FALSE(batch.has_value());
   const auto good = Rows(
-      "  +I {\"id\": 1, \"note\": \"a\\nb\", \"price\": 12.5, \"raw\": \"0x00ff\", \"paid\": true}\n"
+      "  +I {\"id\": 1, \"note\": \"a\\nb\", \"price\": 12.5, \"raw\": \"0x00ff\", \"paid\": "
+      "true}\n"
       "  # a comment\n"
       "\n"
       "  -U {\"id\": 1, \"note\": \"a\"}\n"

@@ -16,9 +16,9 @@ TEST(HttpServerTest, ServesMetricsAndHealth) {
   metrics.Table({"lake", {"", "shop", "orders"}})->AddChanges(41, 1000);
   metrics.ObservePhase("lake", "released", 0.004);
   std::atomic<bool> healthy{true};
-  auto server = HttpServer::Start("127.0.0.1:0", {[&] { return metrics.Text(); },
-                                                  [&] { return healthy.load(); },
-                                                  [] { return std::string("a line"); }});
+  auto server = HttpServer::Start("127.0.0.1:0",
+                                  {[&] { return metrics.Text(); }, [&] { return healthy.load(); },
+                                   [] { return std::string("a line"); }});
   ASSERT_TRUE(server) << server.error().ToString();
   httplib::Client client("127.0.0.1", (*server)->port());
   const auto text = client.Get("/metrics");
@@ -41,8 +41,7 @@ TEST(HttpServerTest, ATakenPortIsAnErrorThatSaysWhatToDo) {
                                       [] { return std::string(); }};
   auto first = HttpServer::Start("127.0.0.1:0", handlers);
   ASSERT_TRUE(first);
-  const auto second =
-      HttpServer::Start("127.0.0.1:" + std::to_string((*first)->port()), handlers);
+  const auto second = HttpServer::Start("127.0.0.1:" + std::to_string((*first)->port()), handlers);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().ToString(), ::testing::HasSubstr("http.address"));
   EXPECT_FALSE(HttpServer::Start("nonsense", handlers));

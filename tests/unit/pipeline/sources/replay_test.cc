@@ -109,9 +109,7 @@ TEST(ReplayTest, Transactions) {
   Replay({"mariadb-10.11", "b_txn", "b_txn.plain", "txn.\\.*"});
 }
 
-TEST(ReplayTest, Workload) {
-  Replay({"mysql-9.7", "w_shop50k", "w_shop50k.plain", "wshop.\\.*"});
-}
+TEST(ReplayTest, Workload) { Replay({"mysql-9.7", "w_shop50k", "w_shop50k.plain", "wshop.\\.*"}); }
 
 TEST(ReplayTest, Types) {
   const std::string tables = "typesdb.\\.*";
@@ -123,7 +121,10 @@ TEST(ReplayTest, Types) {
     Replay({server, "a_types", "a_types.schema", tables});
   }
   Replay({"mysql-9.7", "a_types", "a_types.strings.schema", tables});
-  Replay({"mysql-9.7", "a_types", "a_types.strings.plain", tables,
+  Replay({"mysql-9.7",
+          "a_types",
+          "a_types.strings.plain",
+          tables,
           {.decimal_mode = DecimalMode::kString}});
   Replay({"mysql-9.7", "a_types", "a_types.connect.schema", tables, hex});
   Replay({"mysql-9.7", "a_types", "a_types.connect.plain", tables, connect});
@@ -133,8 +134,8 @@ TEST(ReplayTest, PostgresWithSchemas) {
   Replay({"postgres-15", "d_ddl", "d_ddl.schema"});
   Replay({"postgres-15", "d_types", "d_types.schema"});
   Replay({"postgres-15", "d_types", "d_types.strings.schema"});
-  Replay({"postgres-15", "d_types", "d_types.connect.schema", "",
-          {.binary_mode = BinaryMode::kHex}});
+  Replay(
+      {"postgres-15", "d_types", "d_types.connect.schema", "", {.binary_mode = BinaryMode::kHex}});
 }
 
 TEST(ReplayTest, PostgresWithoutSchemas) {

@@ -263,8 +263,8 @@ Value Normal(const std::string& type, const Value& value, Side side) {
     return truth && zero ? Value() : Value(Moment(text));
   }
   if (Starts(type, {"time"})) return Moment(text);
-  if (Starts(type, {"binary", "varbinary", "blob", "tinyblob", "mediumblob", "longblob",
-                    "bytea"})) {
+  if (Starts(type,
+             {"binary", "varbinary", "blob", "tinyblob", "mediumblob", "longblob", "bytea"})) {
     const bool hex = truth && (text.starts_with("0x") || text.starts_with("\\x"));
     return hex ? LowerCase(text.substr(2)) : text;
   }
@@ -353,8 +353,8 @@ class Comparison {
   std::string KeyOf(const std::vector<Value>& row) const {
     std::string text;
     for (size_t i = 0; i < row.size(); ++i) {
-      const bool in_key = std::find(truth_.key.begin(), truth_.key.end(),
-                                    truth_.columns[i].name) != truth_.key.end();
+      const bool in_key = std::find(truth_.key.begin(), truth_.key.end(), truth_.columns[i].name) !=
+                          truth_.key.end();
       if ((in_key || truth_.key.empty()) && columns_[i] != 0) {
         text += row[i] ? *row[i] : "\x01";
         text += '\0';

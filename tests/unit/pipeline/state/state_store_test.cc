@@ -71,8 +71,7 @@ TEST(StateStoreTest, ANewerFormatIsRefusedUntouched) {
   TempFolder folder;
   OpenOrDie(folder.path());
   {
-    auto database =
-        SqliteDatabase::Open(folder.path() + "/state.db", SqliteDatabase::Create::kNo);
+    auto database = SqliteDatabase::Open(folder.path() + "/state.db", SqliteDatabase::Create::kNo);
     ASSERT_TRUE(database);
     ASSERT_TRUE(database->Execute("UPDATE meta SET value = '99' WHERE key = 'format'"));
   }
@@ -269,9 +268,8 @@ TEST(StateStoreTest, RequestsReachARunningPipelineFromAnotherConnection) {
   const auto open = *store->OpenRequests();
   ASSERT_EQ(open.size(), 1U);
   EXPECT_EQ(open[0].decision, 17U);
-  ASSERT_TRUE(store->Transact([&](StateTransaction& t) {
-    return t.AnswerRequest(number, "approved", 5);
-  }));
+  ASSERT_TRUE(
+      store->Transact([&](StateTransaction& t) { return t.AnswerRequest(number, "approved", 5); }));
   EXPECT_TRUE(store->OpenRequests()->empty());
   EXPECT_EQ((*(*shared)->Request(number))->answer, "approved");
 }
@@ -284,16 +282,14 @@ TEST(StateStoreTest, ParkedTablesComeBackInOrder) {
   parked.through = At(50);
   parked.feeds[kOrders] = At(55);
   parked.segments = {{2, 100, 5}, {7, 50, 2}};
-  ASSERT_TRUE(
-      store->Transact([&](StateTransaction& t) { return t.PutParked(parked); }));
+  ASSERT_TRUE(store->Transact([&](StateTransaction& t) { return t.PutParked(parked); }));
   const auto back = *store->Parked();
   ASSERT_EQ(back.size(), 1U);
   EXPECT_EQ(back[0].through, parked.through);
   EXPECT_EQ(back[0].feeds, parked.feeds);
   EXPECT_EQ(back[0].segments, parked.segments);
   EXPECT_EQ(*store->NextSegment(), 8U);
-  ASSERT_TRUE(
-      store->Transact([&](StateTransaction& t) { return t.DropParked(parked.table); }));
+  ASSERT_TRUE(store->Transact([&](StateTransaction& t) { return t.DropParked(parked.table); }));
   EXPECT_TRUE(store->Parked()->empty());
   EXPECT_EQ(*store->NextSegment(), 8U);
 }

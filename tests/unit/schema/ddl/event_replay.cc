@@ -149,7 +149,8 @@ std::string NormalType(std::string_view text, const mysql::ServerSettings& setti
 ReplayState ParseState(std::string_view json, const mysql::ServerSettings& settings) {
   simdjson::dom::parser parser;
   ReplayState state;
-  for (auto [name, value] : simdjson::dom::object(parser.parse(simdjson::padded_string(json)).get_object())) {
+  for (auto [name, value] :
+       simdjson::dom::object(parser.parse(simdjson::padded_string(json)).get_object())) {
     ReplayTable table;
     for (element column : simdjson::dom::array(value["columns"].get_array())) {
       table.columns.push_back(ParseColumn(column, settings));
@@ -165,7 +166,8 @@ void Replay(std::string_view events_json, const mysql::ServerSettings& settings,
             ReplayState* state) {
   simdjson::dom::parser parser;
   const simdjson::padded_string padded(events_json);
-  for (element event : simdjson::dom::array(parser.parse(padded).get_array())) ReplayOne(event, settings, state);
+  for (element event : simdjson::dom::array(parser.parse(padded).get_array()))
+    ReplayOne(event, settings, state);
 }
 
 }  // namespace driftless

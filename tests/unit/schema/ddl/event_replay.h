@@ -35,6 +35,7 @@ std::string NormalType(std::string_view text, const mysql::ServerSettings& setti
 ReplayState ParseState(std::string_view json, const mysql::ServerSettings& settings);
 
 // Replays a JSON array of events. Throws std::runtime_error where an event cannot be replayed.
-void Replay(std::string_view events_json, const mysql::ServerSettings& settings, ReplayState* state);
+void Replay(std::string_view events_json, const mysql::ServerSettings& settings,
+            ReplayState* state);
 
 }  // namespace driftless

@@ -47,7 +47,9 @@ class CatalogTest : public testing::Test {
 };
 
 TEST_F(CatalogTest, PartsStandInThePolicysOrderAndJoinUp) {
-  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(5) NOT NULL, c INT, d INT) COMMENT 'x'");
+  Apply(
+      "CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(5) NOT NULL, c INT, d INT) COMMENT "
+      "'x'");
   const auto effect = Apply(
       "ALTER TABLE t COMMENT 'y', ADD n INT AFTER id, CHANGE a a2 BIGINT NOT NULL COMMENT 'k', "
       "MODIFY b VARCHAR(5), MODIFY d INT FIRST, DROP c, ALTER id SET DEFAULT 3");
@@ -115,7 +117,9 @@ TEST_F(CatalogTest, KeyChangesNameTheKeyBeforeAndAfter) {
 
 TEST_F(CatalogTest, CharsetsAndDefaultsAreInherited) {
   Apply("CREATE DATABASE old CHARACTER SET latin1");
-  Apply("CREATE TABLE old.t (a VARCHAR(5), b TEXT CHARACTER SET utf8, c VARCHAR(5) COLLATE utf8mb4_bin)");
+  Apply(
+      "CREATE TABLE old.t (a VARCHAR(5), b TEXT CHARACTER SET utf8, c VARCHAR(5) COLLATE "
+      "utf8mb4_bin)");
   const TableSchemaPtr table = catalog_.Find({"", "old", "t"});
   EXPECT_EQ(table->charset, "latin1");
   EXPECT_EQ(table->columns[0].source.charset, "latin1");
@@ -205,18 +209,19 @@ TEST_F(CatalogTest, RefusalsSayWhatAndWhere) {
 }
 
 TEST_F(CatalogTest, PartitionWorkIsReported) {
-  Apply("CREATE TABLE t (id INT PRIMARY KEY) PARTITION BY RANGE (id) (PARTITION p1 VALUES LESS THAN "
-        "(10), PARTITION p2 VALUES LESS THAN (20))");
+  Apply(
+      "CREATE TABLE t (id INT PRIMARY KEY) PARTITION BY RANGE (id) (PARTITION p1 VALUES LESS THAN "
+      "(10), PARTITION p2 VALUES LESS THAN (20))");
   Apply("CREATE TABLE x LIKE t");
-  for (const char* sql :
-       {"ALTER TABLE t TRUNCATE PARTITION p1", "ALTER TABLE t DROP PARTITION p1",
-        "ALTER TABLE t DISCARD TABLESPACE"}) {
+  for (const char* sql : {"ALTER TABLE t TRUNCATE PARTITION p1", "ALTER TABLE t DROP PARTITION p1",
+                          "ALTER TABLE t DISCARD TABLESPACE"}) {
     const auto effect = Apply(sql);
     EXPECT_TRUE(effect.changes.empty()) << sql;
     EXPECT_EQ(effect.rows_without_events.size(), 1u) << sql;
   }
   // Both tables' rows change.
-  EXPECT_EQ(Apply("ALTER TABLE t EXCHANGE PARTITION p2 WITH TABLE x").rows_without_events.size(), 2u);
+  EXPECT_EQ(Apply("ALTER TABLE t EXCHANGE PARTITION p2 WITH TABLE x").rows_without_events.size(),
+            2u);
   EXPECT_EQ(Fails("ALTER TABLE t DROP PARTITION p1").kind(), ErrorKind::kRefused);
 }
 
@@ -226,7 +231,8 @@ TEST_F(CatalogTest, NamesTheTablesOfAnUnparsableText) {
   Apply("CREATE TABLE wh.items (id INT)");
   const auto named = [&](std::string_view sql) {
     std::string text;
-    for (const TablePath& path : catalog_.TablesNamedIn(sql, context_)) text += path.ToString() + " ";
+    for (const TablePath& path : catalog_.TablesNamedIn(sql, context_))
+      text += path.ToString() + " ";
     return text;
   };
   EXPECT_EQ(named("ALTER TABLE orders FROB x /* items */ COMMENT 'items'"), "shop.orders ");

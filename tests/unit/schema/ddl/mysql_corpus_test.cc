@@ -195,7 +195,8 @@ TEST_P(CorpusTest, IsUnderstood) {
 }
 
 std::string CaseName(const testing::TestParamInfo<CorpusCase>& info) {
-  std::string name = info.param.id + (info.param.dialect == Dialect::kMariaDb ? "_mariadb" : "_mysql");
+  std::string name =
+      info.param.id + (info.param.dialect == Dialect::kMariaDb ? "_mariadb" : "_mysql");
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }

@@ -15,7 +15,7 @@ struct Options {
 
 // Tokens as "kind:text", joined by blanks.
 std::string Lex(std::string_view sql, const Options& options = {}) {
-  static constexpr const char* kKinds[] = {"end", "w", "q", "s", "n", "num",
+  static constexpr const char* kKinds[] = {"end", "w",    "q",   "s",   "n",  "num",
                                            "hex", "bits", "var", "sym", "bad"};
   ServerSettings settings;
   settings.dialect = options.dialect;
@@ -60,7 +60,8 @@ TEST(MySqlLexerTest, Comments) {
 }
 
 TEST(MySqlLexerTest, VersionedCommentsAreCodeWhereTheServerTakesThem) {
-  EXPECT_EQ(Lex("/*! a */ /*!50100 b*/ /*!80023c*/ /*!99999 d */ /*!100100 e */ f"), "w:a w:b w:c w:f");
+  EXPECT_EQ(Lex("/*! a */ /*!50100 b*/ /*!80023c*/ /*!99999 d */ /*!100100 e */ f"),
+            "w:a w:b w:c w:f");
   Options old;
   old.version = 50744;
   EXPECT_EQ(Lex("/*!50744 a */ /*!50745 b */ /*!80000 c */ d", old), "w:a w:d");

@@ -36,8 +36,8 @@ std::vector<Line> ReadLines(const char* file) {
 std::vector<std::string> Tokens(const std::string& sql, const ServerSettings& settings) {
   std::vector<std::string> tokens;
   Lexer lexer(sql, settings, {});
-  for (Token token = lexer.Next();
-       token.kind != TokenKind::kEnd && token.kind != TokenKind::kBad; token = lexer.Next()) {
+  for (Token token = lexer.Next(); token.kind != TokenKind::kEnd && token.kind != TokenKind::kBad;
+       token = lexer.Next()) {
     tokens.push_back(sql.substr(token.begin, token.end - token.begin));
   }
   return tokens;

@@ -20,7 +20,9 @@ struct Script {
   Dialect dialect = Dialect::kMySql;
 };
 
-void PrintTo(const Script& script, std::ostream* out) { *out << script.folder << "/" << script.name; }
+void PrintTo(const Script& script, std::ostream* out) {
+  *out << script.folder << "/" << script.name;
+}
 
 std::string ReadText(const std::string& path) {
   std::ifstream in(std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/ddl/scripts/" + path);
@@ -122,9 +124,8 @@ std::vector<Script> AllScripts() {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, ScriptTest, testing::ValuesIn(AllScripts()),
                          [](const auto& test) {
-                           return test.param.name + (test.param.dialect == Dialect::kMySql
-                                                         ? "_mysql"
-                                                         : "_mariadb");
+                           return test.param.name +
+                                  (test.param.dialect == Dialect::kMySql ? "_mysql" : "_mariadb");
                          });
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST(MySqlTypesTest, TinyintOneIsATinyintOnDemand) {
 
 TEST(MySqlTypesTest, MembersSurvivePrinting) {
   const ServerSettings settings;
-  const auto type = ParseTypeText(R"(ENUM('b\\s','it''s','a,b','l\nf'))", {"utf8mb4", ""}, settings);
+  const auto type =
+      ParseTypeText(R"(ENUM('b\\s','it''s','a,b','l\nf'))", {"utf8mb4", ""}, settings);
   ASSERT_TRUE(type);
   const auto again = ParseTypeText(type->text, {"utf8mb4", ""}, settings);
   ASSERT_TRUE(again);

@@ -33,7 +33,8 @@ class OnlineSchemaChangeTest : public testing::Test {
 TEST_F(OnlineSchemaChangeTest, GhostCutOverIsOneChangeByIdentity) {
   Apply("CREATE TABLE orders (id INT PRIMARY KEY, status VARCHAR(10), total DECIMAL(10,2))");
   const TableSchemaPtr before = Table("orders");
-  EXPECT_EQ(Told(Apply("create /* gh-ost */ table `shop`.`_orders_ghc` (id bigint primary key)")), "");
+  EXPECT_EQ(Told(Apply("create /* gh-ost */ table `shop`.`_orders_ghc` (id bigint primary key)")),
+            "");
   EXPECT_EQ(Told(Apply("create /* gh-ost */ table `shop`.`_orders_gho` like `shop`.`orders`")), "");
   EXPECT_TRUE(online_.IsHidden({"", "shop", "_orders_gho"}));
   EXPECT_TRUE(online_.IsHidden({"", "shop", "_orders_ghc"}));
@@ -41,8 +42,9 @@ TEST_F(OnlineSchemaChangeTest, GhostCutOverIsOneChangeByIdentity) {
   EXPECT_EQ(Told(Apply("alter /* gh-ost */ table `shop`.`_orders_gho` CHANGE status state "
                        "VARCHAR(20), ADD region VARCHAR(5) AFTER id, DROP total")),
             "");
-  const auto swap = Apply("rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, "
-                          "`shop`.`_orders_gho` to `shop`.`orders`");
+  const auto swap = Apply(
+      "rename /* gh-ost */ table `shop`.`orders` to `shop`.`_orders_del`, "
+      "`shop`.`_orders_gho` to `shop`.`orders`");
   EXPECT_EQ(Told(swap), "orders: drop.column alter.column.type rename.column add.column\n");
   EXPECT_TRUE(swap.rows_without_events.empty());
   EXPECT_TRUE(swap.tables_left.empty());

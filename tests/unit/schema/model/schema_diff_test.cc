@@ -83,9 +83,21 @@ TEST(SchemaDiffTest, ReplayOfTheDifferenceGivesTheTarget) {
 }
 
 TEST(SchemaDiffTest, PartsStandInThePolicysOrder) {
-  static constexpr int kRank[] = {/*create*/ 0, 0, 0, /*add*/ 6, /*drop*/ 1, /*rename*/ 5,
-                                  /*type*/ 2, /*relax*/ 3, /*tighten*/ 3, /*comments*/ 8, 8,
-                                  /*move*/ 7, /*rename table*/ 10, /*key*/ 9, /*default*/ 4};
+  static constexpr int kRank[] = {/*create*/ 0,
+                                  0,
+                                  0,
+                                  /*add*/ 6,
+                                  /*drop*/ 1,
+                                  /*rename*/ 5,
+                                  /*type*/ 2,
+                                  /*relax*/ 3,
+                                  /*tighten*/ 3,
+                                  /*comments*/ 8,
+                                  8,
+                                  /*move*/ 7,
+                                  /*rename table*/ 10,
+                                  /*key*/ 9,
+                                  /*default*/ 4};
   testing::RandomSchemas random(62);
   for (int round = 0; round < 500; ++round) {
     const auto before = std::make_shared<const TableSchema>(random.Table());
@@ -114,10 +126,12 @@ TEST(SchemaDiffTest, ByNameARenameIsADropAndAnAdd) {
   const SourceTable before("shop.orders", {"id BIGINT NOT NULL", "qty INT", "Note STRING"}, {"id"});
   const SourceTable target("x.y", {"id BIGINT NOT NULL", "quantity INT", "note VARCHAR(9)"},
                            {"id"});
-  EXPECT_EQ(Texts(DiffByName(before.schema(), *target.schema(), NameMatch::kIgnoringCase)),
-            (std::vector<std::string>{"drop column qty", "change type of Note from STRING to "
-                                      "VARCHAR(9)", "rename column Note to note",
-                                      "add column quantity INT after id"}));
+  EXPECT_EQ(
+      Texts(DiffByName(before.schema(), *target.schema(), NameMatch::kIgnoringCase)),
+      (std::vector<std::string>{"drop column qty",
+                                "change type of Note from STRING to "
+                                "VARCHAR(9)",
+                                "rename column Note to note", "add column quantity INT after id"}));
   const auto exact = DiffByName(before.schema(), *target.schema(), NameMatch::kExact);
   EXPECT_EQ(Texts(exact), (std::vector<std::string>{"drop column qty, Note",
                                                     "add column quantity INT, note VARCHAR(9)"}));

@@ -99,10 +99,10 @@ TEST(SchemaPlanJsonTest, AnyEvolvedSchemaComesBackEqual) {
 }
 
 TEST(SchemaPlanJsonTest, AnUnknownFillIsAnError) {
-  EXPECT_FALSE(ParseEvolvedSchema(
-      R"({"path":{},"columns":[{"name":"a","type":"INT","fill":"hope"}]})"));
-  EXPECT_TRUE(ParseEvolvedSchema(
-      R"({"path":{},"columns":[{"name":"a","type":"INT","fill":"zero"}]})"));
+  EXPECT_FALSE(
+      ParseEvolvedSchema(R"({"path":{},"columns":[{"name":"a","type":"INT","fill":"hope"}]})"));
+  EXPECT_TRUE(
+      ParseEvolvedSchema(R"({"path":{},"columns":[{"name":"a","type":"INT","fill":"zero"}]})"));
 }
 
 TEST(EvolvedSchemaTest, FreeColumnsAreNotFoundByIdentity) {

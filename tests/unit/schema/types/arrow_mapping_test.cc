@@ -28,8 +28,8 @@ TEST(ArrowMappingTest, AnyColumnIsAValidArray) {
   testing::RandomSchemas random(51);
   for (int round = 0; round < 500; ++round) {
     auto schema = std::make_shared<TableSchema>(random.Table());
-    ChangeBatchPtr batch = testing::RandomBatch(schema, 1 + static_cast<int64_t>(random.Below(30)),
-                                                &random);
+    ChangeBatchPtr batch =
+        testing::RandomBatch(schema, 1 + static_cast<int64_t>(random.Below(30)), &random);
     for (size_t i = 0; i < schema->columns.size(); ++i) {
       const LogicalType& type = schema->columns[i].type;
       const ColumnView column = batch->after()[i];

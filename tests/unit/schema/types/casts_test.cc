@@ -143,8 +143,8 @@ TEST(CastTest, NumbersThatFitKeepTheirValue) {
   EXPECT_EQ(FromInt("INT", 16777217, "FLOAT"), "misfit");
   EXPECT_EQ(FromInt("INT", 99, "DECIMAL(4, 2)"), "99.00");
   EXPECT_EQ(FromInt("INT", 100, "DECIMAL(4, 2)"), "misfit");
-  EXPECT_EQ(FromInt("BIGINT", INT64_MIN, "DECIMAL(38, 19)"), "-9223372036854775808." +
-                                                                 std::string(19, '0'));
+  EXPECT_EQ(FromInt("BIGINT", INT64_MIN, "DECIMAL(38, 19)"),
+            "-9223372036854775808." + std::string(19, '0'));
   EXPECT_EQ(FromInt("INT", 1, "BOOLEAN"), "true");
   EXPECT_EQ(FromInt("INT", 2, "BOOLEAN"), "misfit");
   EXPECT_EQ(FromDouble(7, "INT"), "7");

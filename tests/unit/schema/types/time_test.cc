@@ -91,8 +91,7 @@ TEST(TimeTest, ReadsEveryDateSpelling) {
 TEST(TimeTest, ReadsEveryTimestampSpelling) {
   EXPECT_EQ(Read("2024-01-31 12:34:56"), "2024-01-31 12:34:56.000000000");
   EXPECT_EQ(Read("2024-01-31T12:34:56.789Z"), "2024-01-31 12:34:56.789000000 @0");
-  EXPECT_EQ(Read("2024-01-31t12:34:56.123456789+02:00"),
-            "2024-01-31 12:34:56.123456789 @7200");
+  EXPECT_EQ(Read("2024-01-31t12:34:56.123456789+02:00"), "2024-01-31 12:34:56.123456789 @7200");
   EXPECT_EQ(Read("2024-01-31 12:34-0330"), "2024-01-31 12:34:00.000000000 @-12600");
   EXPECT_EQ(Read("2024-01-31 12:34:56+05"), "2024-01-31 12:34:56.000000000 @18000");
   EXPECT_EQ(Read("0001-01-01 00:00:00-00:53:28"), "0001-01-01 00:00:00.000000000 @-3208");
@@ -103,8 +102,7 @@ TEST(TimeTest, ReadsEveryTimestampSpelling) {
   EXPECT_EQ(Read("20240131T123456Z"), "2024-01-31 12:34:56.000000000 @0");
   EXPECT_EQ(Read("2024-01-31 1:2:3"), "2024-01-31 01:02:03.000000000");
   EXPECT_EQ(Read("2024-01-31 10*11*12"), "2024-01-31 10:11:12.000000000");
-  EXPECT_EQ(Read("2024-01-31 12:34:56.1234567891"),
-            "2024-01-31 12:34:56.123456789 inexact");
+  EXPECT_EQ(Read("2024-01-31 12:34:56.1234567891"), "2024-01-31 12:34:56.123456789 inexact");
   EXPECT_EQ(Read("2024-01-31 12:34:56.1234567890"), "2024-01-31 12:34:56.123456789");
   EXPECT_EQ(Read("0044-03-15 10:00:00 BC"), "-0043-03-15 10:00:00.000000000");
   EXPECT_EQ(Read("0000-00-00 00:00:00"), "zero");
@@ -134,8 +132,8 @@ TEST(TimeTest, ReadsTimesAndDurations) {
 TEST(TimeTest, TimestampsPrintAndComeBack) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 20000; ++i) {
-    const auto micros = static_cast<int64_t>(random() % 200'000'000'000'000'000ULL) -
-                        100'000'000'000'000'000LL;
+    const auto micros =
+        static_cast<int64_t>(random() % 200'000'000'000'000'000ULL) - 100'000'000'000'000'000LL;
     std::string text;
     AppendTimestamp(micros, TimestampUnit::kMicros, 6, i % 2 == 0 ? ' ' : 'T', &text);
     ParsedTimestamp parsed;

@@ -112,8 +112,7 @@ TEST(ValueTextTest, PrintsNestedValuesAsJson) {
     row.child(2).CloseList();
     row.CloseStruct();
   });
-  EXPECT_EQ(value.Json(),
-            R"({"list":[1,null],"map":{"k\"":1.5},"bag":{"1970-01-01":3}})");
+  EXPECT_EQ(value.Json(), R"({"list":[1,null],"map":{"k\"":1.5},"bag":{"1970-01-01":3}})");
   EXPECT_EQ(value.Text(), value.Json());
 }
 

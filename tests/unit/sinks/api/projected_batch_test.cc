@@ -198,9 +198,8 @@ TEST(ProjectionTest, FreeColumnsAreFilledAsTheDropSays) {
   sink.columns.back().sink.default_value = {DefaultValue::Kind::kExpression, "CURRENT_DATE"};
   sink.columns.push_back(Free("f", LogicalType::Array(LogicalType::Int()).NotNull(), Fill::kZero));
   const ChangeBatchPtr batch = Rows().Insert(1, 2, "x").Insert(3, 4, "y").Seal();
-  EXPECT_THAT(Written(batch, sink),
-              ElementsAre("1|2|\"x\"|null|null|0|\"new\"|\"1970-01-01\"|[]",
-                          "3|4|\"y\"|null|null|0|\"new\"|\"1970-01-01\"|[]"));
+  EXPECT_THAT(Written(batch, sink), ElementsAre("1|2|\"x\"|null|null|0|\"new\"|\"1970-01-01\"|[]",
+                                                "3|4|\"y\"|null|null|0|\"new\"|\"1970-01-01\"|[]"));
   EXPECT_THAT(Written(batch, sink, {.partial_update = true}),
               ElementsAre("1|2|\"x\"|null|absent|0|\"new\"|\"1970-01-01\"|[]",
                           "3|4|\"y\"|null|absent|0|\"new\"|\"1970-01-01\"|[]"));
@@ -298,8 +297,8 @@ TEST(ProjectionTest, ANullForANotNullColumnFollowsThePolicy) {
   EXPECT_THAT(reporter.lines, ElementsAre("null lake.orders.note 1"));
 
   reporter.lines.clear();
-  projected = Project(batch, NotNullNote(), {.on_null_violation = OnNullViolation::kDeadLetter},
-                      &reporter);
+  projected =
+      Project(batch, NotNullNote(), {.on_null_violation = OnNullViolation::kDeadLetter}, &reporter);
   ASSERT_TRUE(projected.has_value());
   EXPECT_THAT((*projected)->rows(), ElementsAre(0u, 2u));
   EXPECT_EQ(reporter.lines.size(), 1u);
@@ -307,8 +306,7 @@ TEST(ProjectionTest, ANullForANotNullColumnFollowsThePolicy) {
 
 TEST(ProjectionTest, WithoutAReporterADeadLetterIsAnError) {
   const ChangeBatchPtr batch = Rows().InsertNulls(2).Seal();
-  EXPECT_FALSE(
-      Project(batch, NotNullNote(), {.on_null_violation = OnNullViolation::kDeadLetter}));
+  EXPECT_FALSE(Project(batch, NotNullNote(), {.on_null_violation = OnNullViolation::kDeadLetter}));
 }
 
 TEST(ProjectionTest, AbsentValuesComeFromTheBeforeImage) {

@@ -1,5 +1,5 @@
-// The wheel's Arrow and Parquet carry a whole OpenSSL, thrift and simdjson. docker/arrow hides their
-// symbols; this guards that nobody's calls end up inside them.
+// The wheel's Arrow and Parquet carry a whole OpenSSL, thrift and simdjson. docker/arrow hides
+// their symbols; this guards that nobody's calls end up inside them.
 #include <arrow/api.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ TEST(ArrowSymbolsTest, ParquetExportsNoOpenSslAndNoSimdjson) {
   void* handle = dlopen(parquet_library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   ASSERT_NE(handle, nullptr) << dlerror();
   const void* symbol = dlsym(handle, "EVP_MD_fetch");
-  // libparquet may depend on the system's libcrypto in a distribution's build, never on its own copy.
+  // libparquet may depend on the system's libcrypto in a distribution's build, never on its own
+  // copy.
   EXPECT_TRUE(symbol == nullptr || LibraryOf(symbol).find("libparquet") == std::string::npos);
   EXPECT_EQ(dlsym(handle, "_ZN8simdjson27get_active_implementationEv"), nullptr);
   dlclose(handle);

@@ -35,7 +35,9 @@ TEST_F(LocalStoreTest, LeavesNoTemporaryFiles) {
   ASSERT_TRUE(store->CreateExclusive("t/one", "1"));
   ASSERT_FALSE(store->CreateExclusive("t/one", "2"));
   ASSERT_TRUE(store->Put("t/hint", "1"));
-  { auto abandoned = *store->OpenWriter("t/data"); }
+  {
+    auto abandoned = *store->OpenWriter("t/data");
+  }
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(root_ / "t")) {
     names.insert(entry.path().filename().string());
@@ -102,7 +104,8 @@ TEST(OpenObjectStoreTest, LocationsAreUnderstood) {
   EXPECT_EQ(root("file:/tmp/w"), "file:/tmp/w");
   EXPECT_EQ(root("s3://bucket/some/prefix/", keys), "s3://bucket/some/prefix/");
   EXPECT_EQ(root("s3a://bucket", keys), "s3://bucket/");
-  for (const std::string_view bad : {"", "hdfs://x/y", "s3://", "file://host/x", "oss://bucket/x"}) {
+  for (const std::string_view bad :
+       {"", "hdfs://x/y", "s3://", "file://host/x", "oss://bucket/x"}) {
     const auto store = OpenObjectStore(bad, keys);
     ASSERT_FALSE(store) << bad;
     EXPECT_EQ(store.error().kind(), ErrorKind::kInvalidConfig) << bad;
@@ -114,19 +117,25 @@ TEST(OpenObjectStoreTest, LocationsAreUnderstood) {
 TEST(S3SignatureTest, AgreesWithTheDocumentedExamples) {
   const S3Credentials credentials{"AKIAIOSFODNN7EXAMPLE",
                                   "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""};
-  S3Request get{"GET", "/test.txt", {}, {{"host", "examplebucket.s3.amazonaws.com"},
-                                         {"range", "bytes=0-9"}}, ""};
+  S3Request get{"GET",
+                "/test.txt",
+                {},
+                {{"host", "examplebucket.s3.amazonaws.com"}, {"range", "bytes=0-9"}},
+                ""};
   SignS3Request(credentials, "us-east-1", "20130524T000000Z", &get);
   EXPECT_EQ(get.headers["authorization"],
             "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
             "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,"
             "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
-  S3Request list{"GET", "/", {{"max-keys", "2"}, {"prefix", "J"}},
-                 {{"host", "examplebucket.s3.amazonaws.com"}}, ""};
+  S3Request list{"GET",
+                 "/",
+                 {{"max-keys", "2"}, {"prefix", "J"}},
+                 {{"host", "examplebucket.s3.amazonaws.com"}},
+                 ""};
   SignS3Request(credentials, "us-east-1", "20130524T000000Z", &list);
-  EXPECT_THAT(list.headers["authorization"],
-              testing::EndsWith(
-                  "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"));
+  EXPECT_THAT(
+      list.headers["authorization"],
+      testing::EndsWith("34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"));
 }
 
 TEST(XmlTextTest, TakesElementsAndEntities) {

@@ -6,14 +6,12 @@ namespace {
 using Choice = ApprovalGiven::Choice;
 using Script = CoordinatorHarness::StepScript;
 
-
 TEST(CoordinatorTest, AnAppliedChangeIsRecordedBeforeAndAfter) {
   CoordinatorHarness h("paimon");
   SourceTable orders = *Orders();
   h.Arrive(orders.Create());
   EXPECT_EQ(h.SinkColumns(), "id, qty, note");
-  EXPECT_EQ(h.AuditText(),
-            "intent create.table apply pending; outcome create.table apply done");
+  EXPECT_EQ(h.AuditText(), "intent create.table apply pending; outcome create.table apply done");
   h.audit.clear();
   h.Arrive(orders.Begin().Drop("note").Add("price INT").End());
   EXPECT_EQ(h.SinkColumns(), "id, qty, price");
@@ -145,8 +143,8 @@ TEST(CoordinatorCrashTest, AfterTheEffectTheSinkIsAskedAndTheStepNotRepeated) {
   SourceTable orders = *Orders();
   h.Arrive(orders.Create());
   h.sent.clear();
-  h.scripts.push_back({});                     // drop
-  h.scripts.push_back({{}, true, true});       // rename takes effect, then the process dies
+  h.scripts.push_back({});                // drop
+  h.scripts.push_back({{}, true, true});  // rename takes effect, then the process dies
   h.Arrive(orders.Begin().Drop("note").Rename("qty", "quantity").Add("price INT").End());
   EXPECT_EQ(h.SinkColumns(), "id, quantity, price");
   EXPECT_EQ(h.Columns(), "id, quantity, price");

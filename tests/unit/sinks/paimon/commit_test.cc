@@ -35,8 +35,8 @@ class World {
     schema.options = std::move(options);
     schema.options["bucket"] = "1";
     for (const TablePath& path : {table_path, other_path}) {
-      EXPECT_TRUE(store->CreateExclusive(TableDirectory(path) + "/schema/schema-0",
-                                         SchemaToJson(schema)));
+      EXPECT_TRUE(
+          store->CreateExclusive(TableDirectory(path) + "/schema/schema-0", SchemaToJson(schema)));
     }
   }
 
@@ -169,7 +169,8 @@ TEST(CommitTest, TheLoserOfARaceBuildsOnTheWinner) {
   const World world;
   const CommitToken ours = world.Seal(world.Identity(1));
   std::vector<CommitToken> theirs;
-  for (CutId cut = 1; cut <= 3; ++cut) theirs.push_back(world.Seal(world.Identity(cut, 1, "other")));
+  for (CutId cut = 1; cut <= 3; ++cut)
+    theirs.push_back(world.Seal(world.Identity(cut, 1, "other")));
   class RacingStore : public MemoryStore {
    public:
     explicit RacingStore(std::shared_ptr<MemoryStore> inner) : inner_(std::move(inner)) {}
@@ -178,9 +179,13 @@ TEST(CommitTest, TheLoserOfARaceBuildsOnTheWinner) {
       if (before_create) before_create();
       return inner_->CreateExclusive(objects);
     }
-    Result<void> Put(const std::string& p, std::string_view b) override { return inner_->Put(p, b); }
+    Result<void> Put(const std::string& p, std::string_view b) override {
+      return inner_->Put(p, b);
+    }
     Result<std::string> Read(const std::string& p) override { return inner_->Read(p); }
-    Result<std::optional<ObjectInfo>> Stat(const std::string& p) override { return inner_->Stat(p); }
+    Result<std::optional<ObjectInfo>> Stat(const std::string& p) override {
+      return inner_->Stat(p);
+    }
     Result<std::vector<ObjectInfo>> List(const std::string& d, Depth depth) override {
       return inner_->List(d, depth);
     }
@@ -286,16 +291,16 @@ TEST(CommitTest, CleanUpTakesOwnLeftoversOnly) {
   const CommitToken recorded = world.Seal(world.Identity(6));
   const CommitToken leftover = world.Seal(world.Identity(6));
   const CommitToken foreign = world.Seal(world.Identity(6, 1, "other"));
-  ASSERT_TRUE(world.store->Put("db.db/t/bucket-0/data-17c2f3e4-3431-4995-a821-344c36ab6989-0.parquet",
-                               "java's"));
+  ASSERT_TRUE(world.store->Put(
+      "db.db/t/bucket-0/data-17c2f3e4-3431-4995-a821-344c36ab6989-0.parquet", "java's"));
   ASSERT_TRUE(world.Committer().CleanUp("pipe", "lake", world.table_path, {&recorded, 1}));
   const auto contents = world.store->Contents();
   for (const CommitToken* kept : {&committed, &recorded, &foreign}) {
     EXPECT_TRUE(contents.contains("db.db/t/bucket-0/" + World::FileOf(*kept)));
   }
   EXPECT_FALSE(contents.contains("db.db/t/bucket-0/" + World::FileOf(leftover)));
-  EXPECT_TRUE(contents.contains(
-      "db.db/t/bucket-0/data-17c2f3e4-3431-4995-a821-344c36ab6989-0.parquet"));
+  EXPECT_TRUE(
+      contents.contains("db.db/t/bucket-0/data-17c2f3e4-3431-4995-a821-344c36ab6989-0.parquet"));
   world.CheckWhole();
 }
 
@@ -332,9 +337,10 @@ TEST(CommitTest, ManifestsAreMergedAndNothingIsLost) {
 
 // A compaction by somebody else: DELETE of our files, ADD of one bigger file.
 TEST(CommitTest, ForeignCompactionsAreKeptAndExpireWithTheirFiles) {
-  World world(Options{{"snapshot.num-retained.min", "1"}, {"snapshot.num-retained.max", "2"},
-               {"manifest.merge-min-count", "3"},
-               {"manifest.full-compaction-threshold-size", "1 b"}});
+  World world(Options{{"snapshot.num-retained.min", "1"},
+                      {"snapshot.num-retained.max", "2"},
+                      {"manifest.merge-min-count", "3"},
+                      {"manifest.full-compaction-threshold-size", "1 b"}});
   std::vector<CommitToken> tokens;
   for (CutId cut = 1; cut <= 2; ++cut) {
     tokens.push_back(world.Seal(world.Identity(cut)));
@@ -359,19 +365,18 @@ TEST(CommitTest, ForeignCompactionsAreKeptAndExpireWithTheirFiles) {
   std::vector<ManifestFileMeta> base = *world.Table().ReadManifestList(compact.base_manifest_list);
   base.push_back(world.Table().ReadManifestList(compact.delta_manifest_list)->front());
   ASSERT_TRUE(world.store->Put("db.db/t/manifest/manifest-x-0", *EncodeManifest(entries, "zstd")));
-  ASSERT_TRUE(world.store->Put("db.db/t/manifest/manifest-list-x-0",
-                               *EncodeManifestList(base, "zstd")));
-  ASSERT_TRUE(world.store->Put("db.db/t/manifest/manifest-list-x-1",
-                               *EncodeManifestList({meta}, "zstd")));
+  ASSERT_TRUE(
+      world.store->Put("db.db/t/manifest/manifest-list-x-0", *EncodeManifestList(base, "zstd")));
+  ASSERT_TRUE(
+      world.store->Put("db.db/t/manifest/manifest-list-x-1", *EncodeManifestList({meta}, "zstd")));
   compact.id += 1;
   compact.base_manifest_list = "manifest-list-x-0";
   compact.delta_manifest_list = "manifest-list-x-1";
   compact.commit_kind = CommitKind::kCompact;
   compact.commit_user = "compactor";
   compact.properties.clear();
-  ASSERT_TRUE(world.store->CreateExclusive("db.db/t/snapshot/snapshot-" +
-                                               std::to_string(compact.id),
-                                           SnapshotToJson(compact)));
+  ASSERT_TRUE(world.store->CreateExclusive(
+      "db.db/t/snapshot/snapshot-" + std::to_string(compact.id), SnapshotToJson(compact)));
   EXPECT_THAT(world.LiveNames(), testing::ElementsAre("data-compacted-0.parquet"));
   for (CutId cut = 3; cut <= 6; ++cut) {
     tokens.push_back(world.Seal(world.Identity(cut)));
@@ -418,8 +423,9 @@ TEST(CommitTest, ExpiryKeepsWhatTimeTagsAndConsumersHold) {
 }
 
 TEST(CommitTest, WriteOnlyTablesAreNotExpired) {
-  World world(Options{{"snapshot.num-retained.min", "1"}, {"snapshot.num-retained.max", "1"},
-               {"write-only", "true"}});
+  World world(Options{{"snapshot.num-retained.min", "1"},
+                      {"snapshot.num-retained.max", "1"},
+                      {"write-only", "true"}});
   for (CutId cut = 1; cut <= 4; ++cut) {
     const CommitToken token = world.Seal(world.Identity(cut));
     ASSERT_TRUE(world.Committer().Commit({&token, 1}));
@@ -463,14 +469,17 @@ TEST(CommitTest, IndexFilesReplaceThoseOfTheirBucket) {
 }
 
 // The machine loses power before or after every single operation of a commit that also merges
-// manifests and expires snapshots. After the restart LookUp and Commit bring the cut in exactly once.
+// manifests and expires snapshots. After the restart LookUp and Commit bring the cut in exactly
+// once.
 TEST(CommitTest, ACrashAtEveryStepIsRecovered) {
   std::mt19937 random(3);
   for (const Fault fault : {Fault::kCrash, Fault::kCrashAfter}) {
     for (const bool power_cut : {false, true}) {
       for (int64_t at = 0;; ++at) {
-        World world(Options{{"snapshot.num-retained.min", "1"}, {"snapshot.num-retained.max", "2"},
-                     {"manifest.merge-min-count", "2"}, {"commit.max-retries", "2"}});
+        World world(Options{{"snapshot.num-retained.min", "1"},
+                            {"snapshot.num-retained.max", "2"},
+                            {"manifest.merge-min-count", "2"},
+                            {"commit.max-retries", "2"}});
         std::multiset<std::string> expected;
         for (CutId cut = 3; cut <= 5; ++cut) {
           const CommitToken token = world.Seal(world.Identity(cut));

@@ -45,7 +45,8 @@ TEST_P(SampleTest, SchemasAreReadAndWrittenBack) {
     ASSERT_TRUE(again) << again.error().ToString();
     EXPECT_EQ(*again, *schema);
     // Nothing that Paimon wrote may be lost, whatever the order of members.
-    const std::string original = *table.store()->Read(table.Path("schema/schema-" + std::to_string(id)));
+    const std::string original =
+        *table.store()->Read(table.Path("schema/schema-" + std::to_string(id)));
     const auto squeeze = [](std::string text) {
       std::string result;
       bool quoted = false;
@@ -122,9 +123,8 @@ TEST_P(SampleTest, LiveFilesAreThoseOfTheReference) {
   ASSERT_TRUE(entries) << entries.error().ToString();
   for (const ManifestEntry& entry : *entries) {
     live[entry.file.file_name] = entry.file.row_count;
-    const std::string directory =
-        BucketDirectory(table.directory(),
-                        *PartitionPath(**table.LatestSchema(), entry.partition), entry.bucket);
+    const std::string directory = BucketDirectory(
+        table.directory(), *PartitionPath(**table.LatestSchema(), entry.partition), entry.bucket);
     const auto info = table.store()->Stat(directory + "/" + entry.file.file_name);
     ASSERT_TRUE(info->has_value()) << directory;
     EXPECT_EQ((*info)->size, entry.file.file_size);
@@ -165,13 +165,15 @@ TEST(SchemaJsonTest, BadSchemasAreRefused) {
       R"("type":"INT"}],"highestFieldId":1,"partitionKeys":[],"primaryKeys":["a"],"options":{}})";
   ASSERT_TRUE(ParseSchemaJson(good));
   const std::pair<std::string, std::string> damages[] = {
-      {R"("id":1)", R"("id":0)"},          {R"("name":"b")", R"("name":"a")"},
+      {R"("id":1)", R"("id":0)"},
+      {R"("name":"b")", R"("name":"a")"},
       {R"("highestFieldId":1)", R"("highestFieldId":0)"},
       {R"("primaryKeys":["a"])", R"("primaryKeys":["c"])"},
       {R"("primaryKeys":["a"])", R"("primaryKeys":[1])"},
       {R"("type":"INT")", R"("type":"INTEGRAL")"},
       {R"("type":"INT")", R"("type":{"type":"ARRAY"})"},
-      {R"("options":{})", R"("options":{"a":1})"}, {R"("options":{})", R"("option":{})"}};
+      {R"("options":{})", R"("options":{"a":1})"},
+      {R"("options":{})", R"("option":{})"}};
   for (const auto& [from, to] : damages) {
     std::string bad = good;
     bad.replace(bad.find(from), from.size(), to);
@@ -229,8 +231,7 @@ TEST(ManifestTest, DamagedManifestsNeverCrash) {
   const PaimonTable table = Sample("part");
   const Snapshot snapshot = **table.LatestSnapshot();
   const std::string name = table.ReadManifestList(snapshot.delta_manifest_list)->front().file_name;
-  const std::string raw =
-      *EncodeManifest(*table.ReadManifest(name), "none");
+  const std::string raw = *EncodeManifest(*table.ReadManifest(name), "none");
   std::mt19937 random(11);
   for (int round = 0; round < 5000; ++round) {
     std::string damaged = raw;

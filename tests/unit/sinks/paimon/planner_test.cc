@@ -110,7 +110,8 @@ TEST_F(PlannerTest, CreateCarriesKeysCommentsAndOptions) {
             "NULL, PRIMARY KEY (`id`, `name`) NOT ENFORCED) PARTITIONED BY (`name`) WITH ('bucket' "
             "= '4')");
   EXPECT_TRUE(plan->rows_may_stop);  // name was nullable
-  EXPECT_THAT(plan->rewrites, testing::ElementsAre("partition column `name` joined the primary key"));
+  EXPECT_THAT(plan->rewrites,
+              testing::ElementsAre("partition column `name` joined the primary key"));
   const PaimonSchema schema = **PaimonTable(store_, "db.db/t").LatestSchema();
   EXPECT_EQ(schema.comment, "all orders");
   EXPECT_EQ(schema.Find("name")->description, "who");
@@ -155,8 +156,7 @@ TEST_F(PlannerTest, DropAndAddAgainAreTwoCommitsWithNewIds) {
 
 TEST_F(PlannerTest, SwapIsOneCommitThatKeepsIds) {
   Create();
-  const Result<SchemaPlan> plan =
-      Run({RenameColumns{{{2, "name", "qty"}, {3, "qty", "name"}}}});
+  const Result<SchemaPlan> plan = Run({RenameColumns{{{2, "name", "qty"}, {3, "qty", "name"}}}});
   ASSERT_TRUE(plan) << plan.error().ToString();
   EXPECT_EQ(plan->steps.size(), 1U);
   EXPECT_THAT(Names(), testing::ElementsAre("id:0", "qty:1", "name:2"));
@@ -214,10 +214,11 @@ TEST_F(PlannerTest, NullabilityIsRelaxedButNotOfKeys) {
 
 TEST_F(PlannerTest, AStatementOfManyPartsIsOneCommit) {
   Create();
-  const Result<SchemaPlan> plan = Run(
-      {AlterColumnTypes{{{2, LogicalType::VarChar(20), LogicalType::VarChar(40), "", ""}}},
-       RelaxNullability{{3}}, RenameColumns{{{3, "qty", "quantity"}}},
-       AddOf(NewColumn(4, "city", LogicalType::String())), MoveColumns{{{4, {ColumnPlace::Kind::kAfter, 1}}}}});
+  const Result<SchemaPlan> plan =
+      Run({AlterColumnTypes{{{2, LogicalType::VarChar(20), LogicalType::VarChar(40), "", ""}}},
+           RelaxNullability{{3}}, RenameColumns{{{3, "qty", "quantity"}}},
+           AddOf(NewColumn(4, "city", LogicalType::String())),
+           MoveColumns{{{4, {ColumnPlace::Kind::kAfter, 1}}}}});
   ASSERT_TRUE(plan) << plan.error().ToString();
   EXPECT_EQ(plan->steps.size(), 1U);
   EXPECT_THAT(Names(), testing::ElementsAre("id:0", "city:3", "name:1", "quantity:2"));
@@ -320,12 +321,12 @@ TEST_F(PlannerTest, PayloadsComeBack) {
 
 TEST(PaimonTypesTest, EveryTypeHasAnAnswer) {
   const LogicalType all[] = {
-      LogicalType::Boolean(), LogicalType::TinyInt(), LogicalType::SmallInt(), LogicalType::Int(),
-      LogicalType::BigInt(), LogicalType::Float(), LogicalType::Double(),
-      LogicalType::Decimal(38, 10), LogicalType::Char(3), LogicalType::VarChar(4),
-      LogicalType::String(), LogicalType::Binary(3), LogicalType::VarBinary(4),
-      LogicalType::Bytes(), LogicalType::Date(), LogicalType::Time(3), LogicalType::Timestamp(6),
-      LogicalType::TimestampLtz(3)};
+      LogicalType::Boolean(),    LogicalType::TinyInt(),       LogicalType::SmallInt(),
+      LogicalType::Int(),        LogicalType::BigInt(),        LogicalType::Float(),
+      LogicalType::Double(),     LogicalType::Decimal(38, 10), LogicalType::Char(3),
+      LogicalType::VarChar(4),   LogicalType::String(),        LogicalType::Binary(3),
+      LogicalType::VarBinary(4), LogicalType::Bytes(),         LogicalType::Date(),
+      LogicalType::Time(3),      LogicalType::Timestamp(6),    LogicalType::TimestampLtz(3)};
   for (const LogicalType& type : all) {
     EXPECT_EQ(*ToPaimonType(type, true), type);
     EXPECT_EQ(*ParsePaimonType(PaimonTypeText(type.NotNull())), type.NotNull());

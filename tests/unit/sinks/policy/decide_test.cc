@@ -24,8 +24,8 @@ struct AtSink : DecidedTable {
 // ---- already satisfied --------------------------------------------------------------------------
 
 TEST(DecideSatisfiedTest, AColumnThatHoldsEveryValueNeedsNothing) {
-  for (const Behavior behavior : {Behavior::kLenient, Behavior::kEvolve, Behavior::kException,
-                                  Behavior::kIgnore}) {
+  for (const Behavior behavior :
+       {Behavior::kLenient, Behavior::kEvolve, Behavior::kException, Behavior::kIgnore}) {
     AtSink t("paimon", behavior);
     t.evolved->columns[1].sink.type = LogicalType::BigInt();  // widened by hand
     const Decision decision = t.Do(t.source.Begin().Type("qty", "BIGINT").End());
@@ -96,10 +96,10 @@ TEST(DecideConstraintsTest, HologresAdaptsInEveryMode) {
 
 TEST(DecideConstraintsTest, ADefaultFillsOldRowsWhereTheSinkCanSaySo) {
   AtSink starrocks("starrocks", Behavior::kEvolve);
-  EXPECT_EQ(Only(starrocks.Do(
-                     starrocks.source.Begin().AddWithDefault("price INT NOT NULL", "7").End()))
-                .rows,
-            "old rows read the default 7");
+  EXPECT_EQ(
+      Only(starrocks.Do(starrocks.source.Begin().AddWithDefault("price INT NOT NULL", "7").End()))
+          .rows,
+      "old rows read the default 7");
   AtSink paimon("paimon");
   EXPECT_EQ(Only(paimon.Do(paimon.source.Begin().AddWithDefault("price INT", "7").End())).rows,
             "old rows read NULL");
@@ -245,8 +245,8 @@ TEST(DecidePositionTest, AMoveIsASkipInEveryModeAndNeverAFailure) {
   for (const Behavior behavior : {Behavior::kLenient, Behavior::kEvolve, Behavior::kTryEvolve,
                                   Behavior::kIgnore, Behavior::kException}) {
     AtSink t("paimon", behavior);
-    EXPECT_EQ(
-        Kinds(t.Do(t.source.Begin().Move("note", {ColumnPlace::Kind::kFirst, 0}).End())), "skip");
+    EXPECT_EQ(Kinds(t.Do(t.source.Begin().Move("note", {ColumnPlace::Kind::kFirst, 0}).End())),
+              "skip");
   }
   AtSink on("paimon");
   on.policy.extensions = {"alter.column.position"};
@@ -330,8 +330,8 @@ TEST(DecideSkipTest, ATypeThatDoesNotFitFollowsOnCastFailure) {
 
   AtSink letter("fluss");
   letter.policy.on_cast_failure = OnCastFailure::kDeadLetter;
-  EXPECT_TRUE(Has(Only(letter.Do(letter.source.Begin().Type("qty", "BIGINT").End())).rows,
-                  "dead-letter"));
+  EXPECT_TRUE(
+      Has(Only(letter.Do(letter.source.Begin().Type("qty", "BIGINT").End())).rows, "dead-letter"));
 }
 
 TEST(DecideSkipTest, ANullForANotNullColumnFollowsOnNullViolation) {
@@ -472,9 +472,8 @@ TEST(DecideNamesTest, SwapsGoThroughWithoutTwoColumnsOfOneName) {
     const Decision decision = t.Do(source.Begin().Rename({{"a", "b"}, {"b", "a"}}).End());
     EXPECT_EQ(Kinds(decision), "apply") << sink;
     EXPECT_EQ(t.evolved->FindSource(a)->sink.name, "b") << sink;
-    const size_t steps = std::string_view(sink) == "paimon" || std::string_view(sink) == "iceberg"
-                             ? 1
-                             : 3;
+    const size_t steps =
+        std::string_view(sink) == "paimon" || std::string_view(sink) == "iceberg" ? 1 : 3;
     EXPECT_EQ(decision.plan.steps.size(), steps) << sink;
   }
 }
@@ -567,11 +566,10 @@ TEST(DecideKafkaTest, ANewKeyHoldsFromThenOn) {
 // ---- keys, internal changes ---------------------------------------------------------------------
 
 TEST(DecideKeyTest, AKeyChangeFailsUnderEveryBehaviourButIgnore) {
-  for (const Behavior behavior : {Behavior::kLenient, Behavior::kEvolve, Behavior::kTryEvolve,
-                                  Behavior::kException}) {
+  for (const Behavior behavior :
+       {Behavior::kLenient, Behavior::kEvolve, Behavior::kTryEvolve, Behavior::kException}) {
     AtSink t("paimon", behavior);
-    const Decision decision =
-        t.Do(t.source.Begin().Add("price INT").Key({"id", "note"}).End());
+    const Decision decision = t.Do(t.source.Begin().Add("price INT").Key({"id", "note"}).End());
     EXPECT_TRUE(decision.fails);
     EXPECT_TRUE(decision.plan.steps.empty()) << "nothing of the statement is sent";
     EXPECT_EQ(decision.evolved, t.evolved);
@@ -600,8 +598,8 @@ TEST(DecideInternalTest, DefaultsAreRecordedOnly) {
 
 TEST(DecideInternalTest, ARenamedTableIsAbandonedOrFollowed) {
   AtSink t("paimon");
-  EXPECT_TRUE(Has(Divergences(t.Do(t.source.Begin().RenameTo("shop.old").End())),
-                  "source table left"));
+  EXPECT_TRUE(
+      Has(Divergences(t.Do(t.source.Begin().RenameTo("shop.old").End())), "source table left"));
   AtSink follow("paimon");
   follow.policy.table_rename = TableRename::kFollow;
   EXPECT_TRUE(follow.Do(follow.source.Begin().RenameTo("shop.old").End()).parts[0].satisfied);
@@ -686,8 +684,8 @@ SinkTable Existing(std::string_view sink, const std::vector<std::string>& column
 
 TEST(DecideCreateTest, AnExistingTableThatFitsIsUsed) {
   DecidedTable t("paimon");
-  t.actual = Existing("paimon", {"ID BIGINT NOT NULL", "qty BIGINT", "note STRING", "extra INT"},
-                      {"ID"});
+  t.actual =
+      Existing("paimon", {"ID BIGINT NOT NULL", "qty BIGINT", "note STRING", "extra INT"}, {"ID"});
   SourceTable source = *Orders();
   const Decision decision = t.Do(source.Create());
   EXPECT_TRUE(decision.parts[0].satisfied) << Only(decision).reason;
@@ -709,15 +707,15 @@ TEST(DecideCreateTest, MisfitsAndAnotherKeyAreCellFail) {
   SourceTable source = *Orders();
   for (const Behavior behavior : {Behavior::kLenient, Behavior::kEvolve}) {
     DecidedTable t("paimon", behavior);
-    t.actual = Existing("paimon", {"id BIGINT NOT NULL", "qty SMALLINT", "note VARCHAR(20)"},
-                        {"id"});
+    t.actual =
+        Existing("paimon", {"id BIGINT NOT NULL", "qty SMALLINT", "note VARCHAR(20)"}, {"id"});
     const Decision decision = t.Do(source.Create());
     EXPECT_EQ(decision.fails, behavior == Behavior::kEvolve);
     EXPECT_TRUE(Has(Only(decision).reason, "column qty is SMALLINT at the sink"));
     DecidedTable key("paimon", behavior);
-    key.actual = Existing(
-        "paimon", {"id BIGINT NOT NULL", "qty INT NOT NULL", "note VARCHAR(20) NOT NULL"},
-        {"id", "qty"});
+    key.actual =
+        Existing("paimon", {"id BIGINT NOT NULL", "qty INT NOT NULL", "note VARCHAR(20) NOT NULL"},
+                 {"id", "qty"});
     EXPECT_EQ(key.Do(source.Create()).fails, behavior == Behavior::kEvolve);
   }
 }
@@ -745,9 +743,8 @@ TEST(DecideCreateTest, ARecordedTableIsComparedWithTheRecord) {
 TEST(DecideCreateTest, CreateAfterASkippedDropAdoptsTheTable) {
   AtSink t("paimon");
   EXPECT_EQ(Kinds(t.Do(t.source.DropTable())), "skip");
-  const Decision decision =
-      t.Do(t.source.CreateAgain({"id BIGINT NOT NULL", "qty INT", "note VARCHAR(20) NOT NULL"},
-                                {"id"}));
+  const Decision decision = t.Do(
+      t.source.CreateAgain({"id BIGINT NOT NULL", "qty INT", "note VARCHAR(20) NOT NULL"}, {"id"}));
   EXPECT_EQ(Divergences(decision), "rows of the dropped table remain");
   EXPECT_EQ(t.evolved->incarnation, 2u);
 }

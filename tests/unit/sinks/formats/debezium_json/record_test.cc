@@ -93,8 +93,8 @@ TEST_F(RecordTest, KindsWithoutRows) {
 }
 
 TEST_F(RecordTest, BrokenRecordsSayWhatIsWrong) {
-  const std::string whole = R"({"topic":"s.shop.orders","key":{"id":7},"value":)" +
-                            std::string(kPayload) + "}";
+  const std::string whole =
+      R"({"topic":"s.shop.orders","key":{"id":7},"value":)" + std::string(kPayload) + "}";
   // Cut off anywhere, it is never taken for a record.
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(Read(whole.substr(0, size))) << whole.substr(0, size);

@@ -67,8 +67,8 @@ void Check(const std::vector<Case>& cases) {
     if (test.expected == "!") {
       EXPECT_TRUE(got.starts_with('!')) << test.type.ToString() << " " << test.json << ": " << got;
     } else {
-      EXPECT_EQ(got, test.expected) << test.type.ToString() << " " << test.json << " "
-                                    << test.wire << " " << test.source_type;
+      EXPECT_EQ(got, test.expected) << test.type.ToString() << " " << test.json << " " << test.wire
+                                    << " " << test.source_type;
     }
   }
 }
@@ -210,8 +210,8 @@ TEST(DebeziumValueTest, DatesAndTimes) {
 
 TEST(DebeziumValueTest, InfiniteTimesBecomeTheEdge) {
   const std::string last = DecodeOne({LogicalType::TimestampLtz(6), "\"infinity\"", ""});
-  EXPECT_EQ(last, DecodeOne({LogicalType::TimestampLtz(6),
-                             "\"+294276-12-31T23:59:59.999999Z\"", ""}));
+  EXPECT_EQ(last,
+            DecodeOne({LogicalType::TimestampLtz(6), "\"+294276-12-31T23:59:59.999999Z\"", ""}));
   EXPECT_EQ(last, DecodeOne({LogicalType::TimestampLtz(6), "9224318015999999", "",
                              Node("int64", "io.debezium.time.Timestamp")}));
   EXPECT_TRUE(last.starts_with("+294247-01-10")) << last;
@@ -281,8 +281,8 @@ TEST(DebeziumValueTest, BytesBitsAndGeometry) {
 }
 
 TEST(DebeziumValueTest, NestedValues) {
-  const LogicalType row = LogicalType::Row({{"a", LogicalType::Int(), ""},
-                                            {"b", LogicalType::String(), ""}});
+  const LogicalType row =
+      LogicalType::Row({{"a", LogicalType::Int(), ""}, {"b", LogicalType::String(), ""}});
   Check({
       {LogicalType::Array(LogicalType::Int()), "[1,null,-3]", "[1,null,-3]"},
       {LogicalType::Array(LogicalType::Int()), "[]", "[]"},
@@ -300,8 +300,7 @@ TEST(DebeziumValueTest, NestedValues) {
       {LogicalType::Map(LogicalType::String().NotNull(), LogicalType::String()),
        R"({"a":"1","b\"":null})", R"({"a":"1","b\"":null})"},
       {LogicalType::Map(LogicalType::Int().NotNull(), LogicalType::String()),
-       R"([[1,"x"],[2,null]])",
-       R"({"1":"x","2":null})"},
+       R"([[1,"x"],[2,null]])", R"({"1":"x","2":null})"},
       {row, R"({"b":"x","a":1})", R"({"a":1,"b":"x"})"},
       {row, R"({"a":1})", R"({"a":1,"b":null})"},
       {row, R"({"a":1,"a":2})", "!"},
@@ -323,9 +322,10 @@ TEST(DebeziumRowTest, AbandonedRowsLeaveNoTrace) {
   RowDecoder decoder(format);
   JsonIndex index;
   uint64_t line = 0;
-  for (std::string text : {R"({"id":1,"tags":[1,2],"s":"a"})",
-                           R"({"id":2,"tags":[7,8,"x"],"s":"b"})", R"({"id":3,"tags":[3],"s":"c"})", R"({"id":4,"s":"d","zz":1})",
-                           R"({"id":5,"id":5})", R"({"s":"e","id":6})"}) {
+  for (std::string text :
+       {R"({"id":1,"tags":[1,2],"s":"a"})", R"({"id":2,"tags":[7,8,"x"],"s":"b"})",
+        R"({"id":3,"tags":[3],"s":"c"})", R"({"id":4,"s":"d","zz":1})", R"({"id":5,"id":5})",
+        R"({"s":"e","id":6})"}) {
     const size_t size = text.size();
     text.append(kJsonPadding, ' ');
     ASSERT_TRUE(index.Build({text.data(), size}));
