@@ -1,8 +1,8 @@
 #include "pipeline/script/script_checks.h"
 
 #include <algorithm>
-#include <set>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "pipeline/script/script_rows.h"
