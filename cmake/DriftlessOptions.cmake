@@ -11,8 +11,7 @@ add_compile_options(-Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Woverload
 # and vectors (GCC bugs 105329, 105651 and their kin): shown where they are useful, never an error.
 add_compile_options(-Wno-restrict -Wno-error=maybe-uninitialized -Wno-error=array-bounds
                     -Wno-error=stringop-overflow -Wno-error=stringop-overread
-                    -Wno-error=free-nonheap-object -Wno-error=dangling-pointer
-                    -Wno-error=use-after-free)
+                    -Wno-error=free-nonheap-object)
 if(DRIFTLESS_SANITIZE)
   add_compile_options(-fsanitize=${DRIFTLESS_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

@@ -12,6 +12,7 @@
 #include "pipeline/sources/file/byte_stream.h"
 #include "pipeline/sources/file/file_source.h"
 #include "schema/base/check.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless {
 namespace {
@@ -41,7 +42,7 @@ class Unpacked {
     std::ofstream out(path_, std::ios::binary);
     std::string buffer(1 << 20, '\0');
     for (int i = 0; i < times; ++i) {
-      auto stream = ByteStream::Open(std::string(DRIFTLESS_SOURCE_DIR) +
+      auto stream = ByteStream::Open(SourceDir() +
                                      "/tests/data/debezium-json/" + recording);
       DRIFTLESS_CHECK(stream.has_value());
       for (;;) {

@@ -9,11 +9,12 @@
 
 #include "config/definition/pipeline_definition.h"
 #include "pipeline/cli/catalog.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless {
 namespace {
 
-const std::filesystem::path kTop = DRIFTLESS_SOURCE_DIR;
+const std::filesystem::path kTop = SourceDir();
 
 std::vector<std::filesystem::path> Examples() {
   std::vector<std::filesystem::path> files;
@@ -68,7 +69,7 @@ TEST(Examples, ThoseThatEndAreRun) {
     std::filesystem::create_directories(folder);
     const std::string command = "cd '" + kTop.string() + "' && WAREHOUSE='" +
                                 (folder / "warehouse").string() + "' timeout 240 '" +
-                                DRIFTLESS_BINARY_DIR + "/driftless' run '" + file.string() +
+                                BinaryDir() + "/driftless' run '" + file.string() +
                                 "' --until-end --state '" + (folder / "state").string() + "' > '" +
                                 (folder / "log").string() + "' 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << file << ":\n"

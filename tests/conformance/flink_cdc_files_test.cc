@@ -7,12 +7,13 @@
 
 #include "config/definition/pipeline_definition.h"
 #include "pipeline/cli/catalog.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless {
 namespace {
 
 const std::filesystem::path kFolder =
-    std::filesystem::path(DRIFTLESS_SOURCE_DIR) / "tests" / "data" / "flink_cdc";
+    std::filesystem::path(SourceDir()) / "tests" / "data" / "flink_cdc";
 
 std::vector<std::string> Files() {
   std::vector<std::string> files;

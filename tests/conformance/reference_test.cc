@@ -12,12 +12,13 @@
 #include "config/definition/reference.h"
 #include "config/options/parse.h"
 #include "pipeline/cli/catalog.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless {
 namespace {
 
 const std::filesystem::path kFolder =
-    std::filesystem::path(DRIFTLESS_SOURCE_DIR) / "config" / "reference";
+    std::filesystem::path(SourceDir()) / "config" / "reference";
 constexpr std::string_view kHowTo =
     "The reference is stale: run `driftless options --write-reference config/reference`.";
 

@@ -13,6 +13,7 @@
 #include "sinks/paimon/partition.h"
 #include "sinks/paimon/planner.h"
 #include "sinks/paimon/table.h"
+#include "tests/doubles/source_dir.h"
 #include "tests/interop/peer.h"
 
 // What Driftless writes as Paimon metadata, read by Apache Paimon itself (tests/peers/oracle).
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSamples = fs::path(DRIFTLESS_SOURCE_DIR) / "tests/data/paimon/java-1.4.2";
+const fs::path kSamples = fs::path(SourceDir()) / "tests/data/paimon/java-1.4.2";
 
 std::vector<std::string> SortedLines(const std::string& text, std::string_view prefix = "{") {
   std::vector<std::string> lines;

@@ -9,6 +9,7 @@
 
 #include "sinks/clients/objectstore/local_store.h"
 #include "tests/doubles/paimon_rig.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless::paimon {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using testing::EveryType;
 using testing::PaimonRig;
 
-const std::string kOracle = std::string(DRIFTLESS_SOURCE_DIR) + "/tests/peers/oracle";
+const std::string kOracle = SourceDir() + "/tests/peers/oracle";
 
 struct Output {
   std::string text;

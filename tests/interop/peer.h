@@ -10,6 +10,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/doubles/source_dir.h"
+
 namespace driftless {
 
 // Runs scripts of tests/peers; whoever needs one asks first whether it is installed.
@@ -21,7 +23,7 @@ struct PeerOutput {
 inline PeerOutput RunPeer(const std::string& command) {
   PeerOutput output;
   const std::string line =
-      "cd '" + std::string(DRIFTLESS_SOURCE_DIR) + "/tests/peers' && " + command + " 2>&1";
+      "cd '" + SourceDir() + "/tests/peers' && " + command + " 2>&1";
   FILE* pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) return output;
   std::array<char, 4096> buffer;
@@ -37,7 +39,7 @@ inline std::filesystem::path PeersDirectory() {
   if (const char* dir = std::getenv("PEERS_DIR")) return dir;
   if (const char* deps = std::getenv("DRIFTLESS_DEPS"))
     return std::filesystem::path(deps) / "peers";
-  return std::filesystem::path(DRIFTLESS_SOURCE_DIR) / ".deps" / "peers";
+  return std::filesystem::path(SourceDir()) / ".deps" / "peers";
 }
 
 inline bool IsPeerInstalled(const std::string& below_dist) {

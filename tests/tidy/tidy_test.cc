@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/doubles/source_dir.h"
+
 namespace driftless {
 namespace {
 
@@ -37,7 +39,7 @@ bool IsText(const fs::path& path) {
 const std::vector<SourceFile>& Tree() {
   static const std::vector<SourceFile> tree = [] {
     std::vector<SourceFile> files;
-    const fs::path top = DRIFTLESS_SOURCE_DIR;
+    const fs::path top = SourceDir();
     for (auto it = fs::recursive_directory_iterator(top); it != fs::recursive_directory_iterator();
          ++it) {
       const std::string path = fs::relative(it->path(), top).string();
@@ -99,7 +101,7 @@ TEST(Tidy, IncludedFilesExist) {
   ForEachLine([&](const SourceFile& file, int number, const std::string& line) {
     const std::string included = IncludedPath(line);
     if (included.empty() || !file.IsCode()) return;
-    EXPECT_TRUE(fs::exists(fs::path(DRIFTLESS_SOURCE_DIR) / included))
+    EXPECT_TRUE(fs::exists(fs::path(SourceDir()) / included))
         << file.path << ":" << number << ": no such file from the top of the tree: " << included;
   });
 }
@@ -239,7 +241,7 @@ TEST(Tidy, PagesPointAtThingsThatExist) {
         std::string target = line.substr(at + 2, line.find(')', at) - at - 2);
         target = target.substr(0, target.find('#'));
         if (target.empty() || target.find("://") != std::string::npos) continue;
-        const fs::path base = fs::path(DRIFTLESS_SOURCE_DIR) / fs::path(file.path).parent_path();
+        const fs::path base = fs::path(SourceDir()) / fs::path(file.path).parent_path();
         EXPECT_TRUE(fs::exists(base / target))
             << file.path << ":" << i + 1 << ": link to " << target << ", which is not there";
       }
@@ -261,7 +263,7 @@ TEST(Tidy, EveryFolderOfCodeHasAPage) {
     folders.insert((first / second).string());
   }
   for (const std::string& folder : folders) {
-    EXPECT_TRUE(fs::exists(fs::path(DRIFTLESS_SOURCE_DIR) / folder / "README.md"))
+    EXPECT_TRUE(fs::exists(fs::path(SourceDir()) / folder / "README.md"))
         << folder << " has no README.md";
   }
 }

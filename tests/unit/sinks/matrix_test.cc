@@ -6,6 +6,7 @@
 
 #include "schema/matrix/render.h"
 #include "sinks/api/component.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless {
 namespace {
@@ -30,7 +31,7 @@ const CapabilityMatrix& MatrixOf(std::string_view sink) {
 }
 
 TEST(MatrixTest, TheCsvIsTheSpecification) {
-  std::ifstream file(DRIFTLESS_SOURCE_DIR "/tests/data/spec/capability-matrix.csv");
+  std::ifstream file(SourceDir() + "/tests/data/spec/capability-matrix.csv");
   const std::string expected{std::istreambuf_iterator<char>(file), {}};
   ASSERT_FALSE(expected.empty());
   EXPECT_EQ(RenderCsv(AllMatrices()), expected);

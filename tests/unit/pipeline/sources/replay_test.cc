@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "pipeline/sources/file/file_source.h"
+#include "tests/doubles/source_dir.h"
 #include "tests/unit/pipeline/sources/truth.h"
 
 namespace driftless {
@@ -28,7 +29,7 @@ struct Recording {
 
   FileSourceOptions Options() const {
     FileSourceOptions options;
-    options.patterns = {std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/debezium-json/" + server +
+    options.patterns = {SourceDir() + "/tests/data/debezium-json/" + server +
                         "/" + file + ".jsonl.gz"};
     options.stream.format = format;
     if (!tables.empty()) options.stream.tables = TableSelector::Parse(tables).value();
@@ -57,7 +58,7 @@ std::string Lines(const std::vector<std::string>& lines) {
 // line, each one that the recording itself has lost (DIFFERENCES.md beside it says why). Nothing
 // else may differ, and nothing of it may be missing.
 std::string Expected(const Recording& recording) {
-  std::ifstream file(std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/debezium-json/expected/" +
+  std::ifstream file(SourceDir() + "/tests/data/debezium-json/expected/" +
                      recording.server + "." + recording.file + ".txt");
   std::stringstream text;
   text << file.rdbuf();

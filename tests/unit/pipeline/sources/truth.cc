@@ -1,3 +1,4 @@
+#include "tests/doubles/source_dir.h"
 #include "tests/unit/pipeline/sources/truth.h"
 
 #include <simdjson.h>
@@ -42,7 +43,7 @@ void EachLine(const std::string& path, const std::function<void(simdjson::dom::e
 
 std::map<std::string, TruthTable> ReadTruth(const std::string& server,
                                             const std::string& scenario) {
-  const std::string base = std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/truth/" + server + "/" +
+  const std::string base = SourceDir() + "/tests/data/truth/" + server + "/" +
                            scenario + ".stream.final.";
   std::map<std::string, TruthTable> tables;
   EachLine(base + "schema.jsonl.gz", [&](simdjson::dom::element line) {

@@ -8,6 +8,7 @@
 
 #include "schema/ddl/mysql/catalog.h"
 #include "schema/ddl/mysql/event_json.h"
+#include "tests/doubles/source_dir.h"
 #include "tests/unit/schema/ddl/event_replay.h"
 
 // Every line of the corpus (tests/data/ddl), whose expectations real servers gave: the schema that
@@ -59,7 +60,7 @@ void ReadCase(element line, Dialect dialect, CorpusCase* out) {
 }
 
 std::vector<CorpusCase> ReadCorpus(const std::string& file, Dialect own) {
-  std::ifstream in(std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/ddl/" + file);
+  std::ifstream in(SourceDir() + "/tests/data/ddl/" + file);
   std::vector<CorpusCase> cases;
   std::string text;
   simdjson::dom::parser parser;

@@ -6,6 +6,7 @@
 
 #include "schema/ddl/mysql/catalog.h"
 #include "schema/ddl/mysql/lexer.h"
+#include "tests/doubles/source_dir.h"
 
 // Statements of the corpus with tokens taken out, doubled, swapped, or taken from other statements:
 // understood or refused, never a crash, never half applied. An applied one's parts join up, and the
@@ -19,7 +20,7 @@ struct Line {
 };
 
 std::vector<Line> ReadLines(const char* file) {
-  std::ifstream in(std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/ddl/" + file);
+  std::ifstream in(SourceDir() + "/tests/data/ddl/" + file);
   std::vector<Line> lines;
   simdjson::dom::parser parser;
   for (std::string text; std::getline(in, text);) {

@@ -8,6 +8,7 @@
 
 #include "schema/ddl/mysql/catalog.h"
 #include "schema/ddl/mysql/splitter.h"
+#include "tests/doubles/source_dir.h"
 
 // The DDL of recorded scenarios (tests/data/ddl/scripts, rows left out), applied from the first
 // statement to the last, gives the schemas that the servers had at the end.
@@ -25,7 +26,7 @@ void PrintTo(const Script& script, std::ostream* out) {
 }
 
 std::string ReadText(const std::string& path) {
-  std::ifstream in(std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/ddl/scripts/" + path);
+  std::ifstream in(SourceDir() + "/tests/data/ddl/scripts/" + path);
   EXPECT_TRUE(in) << path;
   return std::string(std::istreambuf_iterator<char>(in), {});
 }

@@ -12,11 +12,12 @@
 #include "sinks/clients/objectstore/local_store.h"
 #include "sinks/paimon/partition.h"
 #include "sinks/paimon/table.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless::paimon {
 namespace {
 
-const std::string kSamples = std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/paimon/java-1.4.2";
+const std::string kSamples = SourceDir() + "/tests/data/paimon/java-1.4.2";
 
 PaimonTable Sample(const std::string& name) {
   return PaimonTable(OpenLocalStore(kSamples), "sample.db/" + name);

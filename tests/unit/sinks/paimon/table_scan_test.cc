@@ -8,11 +8,12 @@
 
 #include "sinks/clients/objectstore/local_store.h"
 #include "sinks/lake/row_json.h"
+#include "tests/doubles/source_dir.h"
 
 namespace driftless::paimon {
 namespace {
 
-const std::string kGolden = std::string(DRIFTLESS_SOURCE_DIR) + "/tests/data/paimon/java-1.4.2";
+const std::string kGolden = SourceDir() + "/tests/data/paimon/java-1.4.2";
 
 std::shared_ptr<ObjectStore> GoldenStore() { return OpenLocalStore(kGolden); }
 
