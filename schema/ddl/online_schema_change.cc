@@ -46,7 +46,7 @@ OnlineSchemaChange::OnlineSchemaChange(mysql::DdlCatalog* catalog, Patterns patt
     : catalog_(catalog), patterns_(std::move(patterns)) {}
 
 bool OnlineSchemaChange::IsTrackedOrWaiting(const TablePath& table) const {
-  if (catalog_->Find(table) != nullptr) return true;
+  if (catalog_->Find(table) != nullptr || announced_.contains(table)) return true;
   return std::any_of(waiting_.begin(), waiting_.end(),
                      [&](const StatementChange& drop) { return drop.table == table; });
 }
@@ -72,6 +72,13 @@ std::optional<TablePath> OnlineSchemaChange::ShadowOf(const TablePath& real) con
     if (catalog_->Find(shadow) != nullptr) return shadow;
   }
   return std::nullopt;
+}
+
+bool OnlineSchemaChange::IsLeftoverOf(const TablePath& table, const TablePath& real) const {
+  return table.database == real.database && table.catalog == real.catalog &&
+         std::any_of(
+             patterns_.leftovers.begin(), patterns_.leftovers.end(),
+             [&](const std::string& pattern) { return Match(table.table, pattern) == real.table; });
 }
 
 bool OnlineSchemaChange::IsHidden(const TablePath& table) const {
@@ -105,6 +112,7 @@ OnlineSchemaChange::Outcome OnlineSchemaChange::Translate(mysql::StatementEffect
   effect.changes = others;
   effect.changes.insert(effect.changes.end(), renames.begin(), renames.end());
   ReleaseDropsConcerning(effect, &outcome);
+  for (const StatementChange& change : effect.changes) announced_.erase(change.table);
   for (StatementChange& change : others) TranslateOne(std::move(change), &outcome);
   if (!renames.empty()) TranslateRenames(std::move(renames), &outcome);
   for (mysql::RowsWithoutEvents& rows : effect.rows_without_events) {
@@ -143,6 +151,13 @@ void OnlineSchemaChange::TranslateOne(StatementChange change, Outcome* outcome) 
     return;
   }
   if (RealTable(change.table, patterns_.leftovers)) return;
+  if (LastPart<CreateTable>(change) != nullptr) {
+    // A snapshot shows tables in the order of their names, so a shadow may come first.
+    if (const auto shadow = ShadowOf(change.table);
+        shadow && catalog_->Find(*shadow)->next_column_id < kShadowIds) {
+      AdoptIdentities(*shadow, change.table);
+    }
+  }
   if (LastPart<DropTable>(change) != nullptr && ShadowOf(change.table)) {
     waiting_.push_back(std::move(change));
     return;
@@ -195,10 +210,11 @@ void OnlineSchemaChange::TranslateRenames(std::vector<StatementChange> renames, 
     } else if (old_name_lives) {
       // The old name goes on with another table, so this is a table that appears.
       if (!IsHidden(name)) Appear(name, outcome);
-    } else if (IsHidden(name) && ShadowOf(origin.name)) {
+    } else if (IsLeftoverOf(name, origin.name) && ShadowOf(origin.name)) {
       // The first half of a swap in two statements.
       StatementChange drop;
       drop.table = origin.name;
+      drop.statement = renames.front().statement;
       drop.parts.push_back({0, DropTable{}, origin.schema, nullptr});
       waiting_.push_back(std::move(drop));
     } else if (IsHidden(name) && IsHidden(origin.name)) {
@@ -252,9 +268,42 @@ void OnlineSchemaChange::Swap(const TablePath& name, const TableSchemaPtr& befor
     change.parts = std::move(parts);
     outcome->changes.push_back(std::move(change));
   }
-  if (!by_identity) {
+  if (!by_identity && found->incarnation != before->incarnation) {  // not: there and back again
     outcome->rows_without_events.push_back({name, "content replaced by swap", false});
   }
+}
+
+std::vector<StatementChange> OnlineSchemaChange::WaitingDropsIn(
+    const std::vector<SchemaVersion>& versions, const Patterns& patterns) {
+  std::map<TablePath, std::vector<const SchemaVersion*>> by_table;
+  for (const SchemaVersion& version : versions) by_table[version.table].push_back(&version);
+  std::vector<StatementChange> waiting;
+  for (const auto& [table, history] : by_table) {
+    const size_t last = history.size() - 1;
+    if (last == 0 || history[last]->schema != nullptr) continue;
+    if (history[last - 1]->schema == nullptr) continue;  // it went on
+    for (const std::string& pattern : patterns.shadows) {
+      const size_t star = pattern.find('*');
+      if (star == std::string::npos) continue;
+      TablePath shadow = table;
+      shadow.table = pattern.substr(0, star) + table.table + pattern.substr(star + 1);
+      const auto found = by_table.find(shadow);
+      if (found == by_table.end() || found->second.back()->schema == nullptr) continue;
+      const uint64_t incarnation = found->second.back()->schema->incarnation;
+      const auto made = std::find_if(
+          found->second.begin(), found->second.end(), [&](const SchemaVersion* version) {
+            return version->schema != nullptr && version->schema->incarnation == incarnation;
+          });
+      if (!(*made)->point.Precedes(history[last]->point)) continue;
+      StatementChange drop;
+      drop.table = table;
+      drop.statement = std::make_shared<const std::string>(history[last]->statement);
+      drop.parts.push_back({0, DropTable{}, history[last - 1]->schema, nullptr});
+      waiting.push_back(std::move(drop));
+      break;
+    }
+  }
+  return waiting;
 }
 
 void OnlineSchemaChange::Appear(const TablePath& name, Outcome* outcome) {

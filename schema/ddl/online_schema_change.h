@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "schema/ddl/mysql/catalog.h"
+#include "schema/history/history.h"
 
 namespace driftless {
 
@@ -16,8 +18,7 @@ namespace driftless {
 // - the swap at the end becomes one change of the real table, whose parts are the difference by
 //   identity, so that a renamed column is a rename;
 // - any other swap of names is a change of the name by column names, with a warning that its
-// content
-//   was replaced.
+//   content was replaced.
 // The tracked schemas are corrected along the way: a name that is swapped keeps its incarnation and
 // its columns' ids.
 class OnlineSchemaChange {
@@ -51,9 +52,18 @@ class OnlineSchemaChange {
   // Whether the table is a shadow or a leftover of a tracked table: its rows are no one's.
   bool IsHidden(const TablePath& table) const;
 
+  // The table is there, though its schema has not come yet: for snapshots, which may show a shadow
+  // before the table that it stands for. Forgotten as soon as a statement on the table comes.
+  void Announce(const TablePath& table) { announced_.insert(table); }
+
   // For a restart: drops that wait for the next statement.
   const std::vector<StatementChange>& waiting_drops() const { return waiting_; }
   void RestoreWaitingDrops(std::vector<StatementChange> drops) { waiting_ = std::move(drops); }
+  // The drops that waited at a restart, seen in the versions up to there (oldest first), if the
+  // source writes a version for every table of a statement and one more (null) when a drop that
+  // waited goes on: a table that went away once while its shadow lived is waiting.
+  static std::vector<StatementChange> WaitingDropsIn(const std::vector<SchemaVersion>& versions,
+                                                     const Patterns& patterns);
 
  private:
   struct Origin {
@@ -64,6 +74,7 @@ class OnlineSchemaChange {
   std::optional<TablePath> RealTable(const TablePath& table,
                                      const std::vector<std::string>& patterns) const;
   std::optional<TablePath> ShadowOf(const TablePath& real) const;
+  bool IsLeftoverOf(const TablePath& table, const TablePath& real) const;
   bool IsTrackedOrWaiting(const TablePath& table) const;
   void AdoptIdentities(const TablePath& shadow, const TablePath& real);
   void ReleaseDropsConcerning(const mysql::StatementEffect& effect, Outcome* outcome);
@@ -76,6 +87,7 @@ class OnlineSchemaChange {
   mysql::DdlCatalog* catalog_;
   Patterns patterns_;
   std::vector<StatementChange> waiting_;
+  std::set<TablePath> announced_;
 };
 
 }  // namespace driftless

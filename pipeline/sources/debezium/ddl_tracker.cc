@@ -5,6 +5,7 @@
 #include "pipeline/sources/debezium/row_schema.h"
 #include "schema/base/letter_case.h"
 #include "schema/ddl/mysql/catalog.h"
+#include "schema/ddl/online_schema_change.h"
 
 namespace driftless::debezium {
 namespace {
@@ -250,9 +251,11 @@ std::string Repaired(const std::string& ddl, const mysql::DdlCatalog& catalog,
 }  // namespace
 
 struct DdlTracker::Dialect {
-  explicit Dialect(mysql::ServerSettings with) : settings(std::move(with)), catalog(settings) {}
+  explicit Dialect(mysql::ServerSettings with)
+      : settings(std::move(with)), catalog(settings), online(&catalog) {}
   mysql::ServerSettings settings;
   mysql::DdlCatalog catalog;
+  OnlineSchemaChange online;
 };
 
 DdlTracker::DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean, IsCaptured is_captured)
@@ -265,6 +268,7 @@ DdlTracker::~DdlTracker() = default;
 void DdlTracker::Restore(const std::vector<SchemaVersion>& at,
                          const std::vector<SchemaVersion>& all) {
   restored_ = at;
+  restored_drops_ = OnlineSchemaChange::WaitingDropsIn(all, OnlineSchemaChange::Patterns());
   for (const SchemaVersion& version : all) {
     if (version.schema != nullptr) {
       next_incarnation_ = std::max(next_incarnation_, version.schema->incarnation + 1);
@@ -272,10 +276,9 @@ void DdlTracker::Restore(const std::vector<SchemaVersion>& at,
   }
 }
 
-DdlTracker::Dialect* DdlTracker::DialectOf(const Record& record) {
-  if (dialect_ != nullptr) return dialect_.get();
+void DdlTracker::MakeDialect(std::string_view connector) {
   mysql::ServerSettings settings;
-  if (record.connector == "mariadb") settings.dialect = mysql::Dialect::kMariaDb;
+  if (connector == "mariadb") settings.dialect = mysql::Dialect::kMariaDb;
   settings.tinyint1_is_boolean = tinyint1_is_boolean_;
   dialect_ = std::make_unique<Dialect>(std::move(settings));
   for (const SchemaVersion& version : restored_) {
@@ -283,7 +286,12 @@ DdlTracker::Dialect* DdlTracker::DialectOf(const Record& record) {
   }
   restored_.clear();
   dialect_->catalog.SetNextIncarnation(next_incarnation_);
-  return dialect_.get();
+  dialect_->online.RestoreWaitingDrops(std::move(restored_drops_));
+  ++epoch_;
+}
+
+bool DdlTracker::IsHidden(const TablePath& path) const {
+  return dialect_ != nullptr && dialect_->online.IsHidden(path);
 }
 
 uint64_t DdlTracker::NextIncarnation() {
@@ -295,6 +303,7 @@ uint64_t DdlTracker::NextIncarnation() {
 
 void DdlTracker::Load(const TableSchemaPtr& schema) {
   if (dialect_ != nullptr) {
+    ++epoch_;
     dialect_->catalog.Load(schema);
     return;
   }
@@ -363,7 +372,41 @@ std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementE
 }  // namespace
 
 Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord change) {
-  Dialect* dialect = DialectOf(record);
+  if (dialect_ == nullptr) MakeDialect(record.connector);
+  Dialect* dialect = dialect_.get();
+  std::vector<mysql::RowsWithoutEvents> rows;
+  DRIFTLESS_ASSIGN_OR_RETURN(DdlOutcome outcome,
+                             ApplyUntranslated(dialect, record, std::move(change), &rows));
+  const auto touch = [&](const std::vector<StatementChange>& changes) {
+    for (const StatementChange& statement : changes) {
+      outcome.touched.push_back(statement.table);
+      if (statement.after() != nullptr) outcome.touched.push_back(statement.after()->path);
+    }
+  };
+  touch(outcome.changes);
+  mysql::StatementEffect effect;
+  effect.changes = std::move(outcome.changes);
+  effect.rows_without_events = std::move(rows);
+  OnlineSchemaChange::Outcome translated = dialect->online.Translate(std::move(effect));
+  outcome.changes = std::move(translated.changes);
+  touch(outcome.changes);
+  for (const auto& moved : translated.rows_without_events) {
+    if (!is_captured_(moved.table)) continue;
+    outcome.warnings.push_back(moved.table.ToString() + ": " + moved.what +
+                               " changed rows without row events");
+  }
+  for (const TablePath& left : translated.tables_left) {
+    if (!is_captured_(left)) continue;
+    outcome.warnings.push_back(left.ToString() +
+                               " was swapped away: its sink table gets no more rows");
+  }
+  ++epoch_;
+  return outcome;
+}
+
+Result<DdlOutcome> DdlTracker::ApplyUntranslated(Dialect* dialect, const Record& record,
+                                                 SchemaChangeRecord change,
+                                                 std::vector<mysql::RowsWithoutEvents>* rows) {
   mysql::StatementContext context;
   context.default_database = change.database;
   change.ddl = Repaired(change.ddl, dialect->catalog, context);
@@ -381,12 +424,9 @@ Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord ch
                              dialect->catalog.Apply(change.ddl, context));
   DdlOutcome outcome;
   outcome.changes = std::move(effect.changes);
-  for (const auto& rows : effect.rows_without_events) {
-    if (is_captured_(rows.table)) {
-      outcome.warnings.push_back(rows.table.ToString() + ": " + rows.what +
-                                 " changed rows without row events");
-    }
-  }
+  const auto text = std::make_shared<const std::string>(std::move(change.ddl));
+  for (StatementChange& statement : outcome.changes) statement.statement = text;
+  *rows = std::move(effect.rows_without_events);
   return outcome;
 }
 
@@ -394,6 +434,9 @@ Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord ch
 // table is known already (a second snapshot), only what differs.
 Result<DdlOutcome> DdlTracker::ApplySnapshot(Dialect* dialect, const SchemaChangeRecord& change) {
   DdlOutcome outcome;
+  if (StartsWithWord(change.ddl, "DROP")) {
+    for (const auto& table : change.tables) dialect->online.Announce(table.table);
+  }
   if (StartsWithWord(change.ddl, "DROP") || StartsWithWord(change.ddl, "TRUNCATE")) return outcome;
   mysql::StatementContext context;
   context.default_database = change.database;

@@ -13,7 +13,7 @@
 #include "sinks/formats/debezium_json/decode.h"
 
 namespace driftless::mysql {
-class DdlCatalog;
+struct RowsWithoutEvents;
 }
 
 namespace driftless::debezium {
@@ -42,12 +42,14 @@ Result<SchemaChangeRecord> ParseSchemaChange(const Record& record);
 
 // What a schema-change record means for the tracked tables.
 struct DdlOutcome {
-  std::vector<StatementChange> changes;  // in order; points and texts are not filled in
+  std::vector<StatementChange> changes;  // in order; points are not filled in
+  std::vector<TablePath> touched;        // all tables whose schema may be another one now
   std::vector<std::string> warnings;     // rows that change without events, differences
 };
 
 // The schemas of a MySQL or MariaDB stream, kept up by its DDL records: the statement's text is
-// understood by schema/ddl, and Debezium's own picture of the tables is the check. One thread.
+// understood by schema/ddl, and Debezium's own picture of the tables is the check. Online schema
+// changes are followed: their shadow tables are tracked but never told of. One thread.
 class DdlTracker {
  public:
   using IsCaptured = std::function<bool(const TablePath&)>;
@@ -57,6 +59,18 @@ class DdlTracker {
   // Takes up the versions in force at a restart; `all` are all versions up to there, which number
   // the incarnations.
   void Restore(const std::vector<SchemaVersion>& at, const std::vector<SchemaVersion>& all);
+
+  // To be told of every record's connector before FindTable or IsHidden: streams without statements
+  // have online schema changes too.
+  void Start(std::string_view connector) {
+    if (dialect_ == nullptr && (connector == "mysql" || connector == "mariadb")) {
+      MakeDialect(connector);
+    }
+  }
+  // Whether the table is a shadow or a leftover of an online schema change. The answer holds while
+  // `epoch` stays the same.
+  bool IsHidden(const TablePath& path) const;
+  uint64_t epoch() const { return epoch_; }
 
   // Errors: kUnsupported or kParse for a statement that is not understood for certain and concerns
   // a captured table; it names the statement and says what to do. Then nothing is applied.
@@ -70,7 +84,10 @@ class DdlTracker {
 
  private:
   struct Dialect;
-  Dialect* DialectOf(const Record& record);
+  void MakeDialect(std::string_view connector);
+  Result<DdlOutcome> ApplyUntranslated(Dialect* dialect, const Record& record,
+                                       SchemaChangeRecord change,
+                                       std::vector<mysql::RowsWithoutEvents>* rows);
   Result<DdlOutcome> ApplySnapshot(Dialect* dialect, const SchemaChangeRecord& change);
   Result<DdlOutcome> NotUnderstood(Dialect* dialect, const SchemaChangeRecord& change,
                                    const Error& cause);
@@ -81,6 +98,8 @@ class DdlTracker {
   const IsCaptured is_captured_;
   std::unique_ptr<Dialect> dialect_;
   std::vector<SchemaVersion> restored_;
+  std::vector<StatementChange> restored_drops_;
+  uint64_t epoch_ = 1;
   uint64_t next_incarnation_ = 1;
 };
 

@@ -24,8 +24,9 @@ struct DebeziumStream::Table {
   TablePath path;
   std::string database_key;  // how records name it
   std::string table_key;
-  bool captured = false;
-  bool has_ddl = false;  // its schema came from statements
+  bool captured = false;        // selected, and no shadow of an online schema change...
+  uint64_t captured_epoch = 0;  // ...as DdlTracker said at this epoch
+  bool has_ddl = false;         // its schema came from statements
   OpenBatch batch;
   RowPlan plan;
   bool plan_is_current = false;
@@ -76,6 +77,14 @@ DebeziumStream::~DebeziumStream() = default;
 
 bool DebeziumStream::IsCaptured(const TablePath& path) const {
   return !options_.tables || options_.tables->Matches(path);
+}
+
+bool DebeziumStream::IsCapturedNow(Table* table) const {
+  if (table->captured_epoch != ddl_.epoch()) [[unlikely]] {
+    table->captured_epoch = ddl_.epoch();
+    table->captured = IsCaptured(table->path) && !ddl_.IsHidden(table->path);
+  }
+  return table->captured;
 }
 
 Result<void> DebeziumStream::Restore(const Point& last) {
@@ -155,7 +164,6 @@ DebeziumStream::Table* DebeziumStream::FindTable(const Record& record) {
     table->database_key = database;
     table->table_key = record.table;
     table->path = TablePath{"", std::string(database), std::string(record.table)};
-    table->captured = IsCaptured(table->path);
     found = tables_.emplace(lookup_, std::move(table)).first;
   }
   last_table_ = found->second.get();
@@ -181,7 +189,8 @@ Result<bool> DebeziumStream::Change(const Record& record, const Place& place) {
     return Bad(place, MakeError(ErrorKind::kInvalidInput, "the record's source names no table"));
   }
   Table* table = FindTable(record);
-  if (!table->captured) {
+  ddl_.Start(record.connector);
+  if (!IsCapturedNow(table)) {
     ++counters_.filtered;
     return true;
   }
@@ -420,7 +429,8 @@ Result<bool> DebeziumStream::SendStatement(const StatementChangePtr& change, con
 
 Result<bool> DebeziumStream::Truncate(const Record& record, const Place& place) {
   Table* table = FindTable(record);
-  if (!table->captured) {
+  ddl_.Start(record.connector);
+  if (!IsCapturedNow(table)) {
     ++counters_.filtered;
     return true;
   }
@@ -442,7 +452,7 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
   for (const std::string& warning : outcome->warnings) {
     spdlog::warn("{}: {}", place.Text(), warning);
   }
-  if (outcome->changes.empty()) {
+  if (outcome->touched.empty()) {
     ++counters_.ignored_ddl;
     return true;
   }
@@ -452,16 +462,27 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
   std::map<TablePath, Point> made_at;
   for (StatementChange& statement : outcome->changes) {
     statement.point = place.NextStatement();
-    after[statement.table] = nullptr;
     made_at[statement.table] = statement.point;
-    if (statement.after() == nullptr) continue;
-    after[statement.after()->path] = statement.after();
-    made_at[statement.after()->path] = statement.point;
+    if (statement.after() != nullptr) made_at[statement.after()->path] = statement.point;
+  }
+  for (const TablePath& path : outcome->touched) {
+    after[path] = ddl_.Find(path);
+    // Shadow tables of online schema changes are tracked, and told of to nobody.
+    if (!made_at.contains(path)) made_at[path] = place.NextStatement();
   }
   for (auto& [path, schema] : after) {
     const TableSchemaPtr computed = schema;
     DRIFTLESS_TRY(Remember(made_at[path], path, &schema, record, place, change->ddl));
     if (schema != computed && schema != nullptr) ddl_.Load(schema);
+  }
+  for (const auto& [path, schema] : after) {
+    const auto is_of = [&](const StatementChange& statement) {
+      return statement.table == path ||
+             (statement.after() != nullptr && statement.after()->path == path);
+    };
+    if (std::any_of(outcome->changes.begin(), outcome->changes.end(), is_of)) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Adopt(path, schema));
+    if (!go_on) return false;
   }
   bool sent = false;
   for (StatementChange& statement : outcome->changes) {
@@ -480,7 +501,7 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
     if (!go_on) return false;
     if (!IsCaptured(statement.table) && !IsCaptured(to)) continue;
     statement.commit_time_ms = record.commit_time_ms;
-    statement.statement = text;
+    if (statement.statement == nullptr) statement.statement = text;
     sent = true;
     DRIFTLESS_ASSIGN_OR_RETURN(
         go_on, SendStatement(std::make_shared<const StatementChange>(std::move(statement)), place));

@@ -96,6 +96,7 @@ class DebeziumStream {
 
   Table* FindTable(const Record& record);
   bool IsCaptured(const TablePath& path) const;
+  bool IsCapturedNow(Table* table) const;
   enum class Step : uint8_t { kGoOn, kPutAside, kStop };
   // Brings the table's schema up to what the record shows, before any of its rows is decoded.
   Result<Step> FollowSchema(Table* table, const Record& record, const Place& place);

@@ -1,5 +1,5 @@
-#include "tests/doubles/source_dir.h"
 #include "tests/unit/pipeline/sources/truth.h"
+#include "tests/doubles/source_dir.h"
 
 #include <simdjson.h>
 
@@ -43,8 +43,8 @@ void EachLine(const std::string& path, const std::function<void(simdjson::dom::e
 
 std::map<std::string, TruthTable> ReadTruth(const std::string& server,
                                             const std::string& scenario) {
-  const std::string base = SourceDir() + "/tests/data/truth/" + server + "/" +
-                           scenario + ".stream.final.";
+  const std::string base =
+      SourceDir() + "/tests/data/truth/" + server + "/" + scenario + ".stream.final.";
   std::map<std::string, TruthTable> tables;
   EachLine(base + "schema.jsonl.gz", [&](simdjson::dom::element line) {
     TruthTable& table = tables[std::string(line["table"].get_string().value())];

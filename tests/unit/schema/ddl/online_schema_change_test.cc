@@ -91,6 +91,64 @@ TEST_F(OnlineSchemaChangeTest, DropThenRenameOfTheShadowIsASwap) {
   EXPECT_TRUE(online_.waiting_drops().empty());
 }
 
+TEST_F(OnlineSchemaChangeTest, CutOverInTwoStatementsIsASwap) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  const TableSchemaPtr before = Table("t");
+  Apply("CREATE TABLE _t_gho LIKE t");
+  Apply("ALTER TABLE _t_gho CHANGE a b INT");
+  EXPECT_EQ(Told(Apply("RENAME TABLE t TO _t_del")), "");
+  EXPECT_EQ(online_.waiting_drops().size(), 1u);
+  EXPECT_TRUE(online_.IsHidden({"", "shop", "_t_del"}));
+  const auto swap = Apply("RENAME TABLE _t_gho TO t");
+  EXPECT_EQ(Told(swap), "t: rename.column\n");
+  EXPECT_EQ(swap.changes[0].before(), before);
+  EXPECT_EQ(Table("t")->incarnation, before->incarnation);
+  EXPECT_EQ(Told(Apply("DROP TABLE _t_del")), "");
+}
+
+TEST_F(OnlineSchemaChangeTest, ThereAndBackAgainIsNothing) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  Apply("CREATE TABLE _t_gho LIKE t");
+  EXPECT_EQ(Told(Apply("RENAME TABLE t TO _t_del")), "");
+  const auto back = Apply("RENAME TABLE _t_del TO t");
+  EXPECT_EQ(Told(back), "");
+  EXPECT_TRUE(back.rows_without_events.empty());
+  EXPECT_TRUE(online_.waiting_drops().empty());
+}
+
+TEST_F(OnlineSchemaChangeTest, SnapshotMayShowTheShadowFirst) {
+  online_.Announce({"", "shop", "t"});
+  EXPECT_EQ(Told(Apply("CREATE TABLE _t_gho (id INT PRIMARY KEY, a BIGINT, n INT)")), "");
+  EXPECT_EQ(Told(Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)")), "t: create.table\n");
+  EXPECT_EQ(Told(Apply("ALTER TABLE _t_gho CHANGE a b BIGINT")), "");
+  EXPECT_EQ(Told(Apply("RENAME TABLE t TO _t_del, _t_gho TO t")),
+            "t: alter.column.type rename.column add.column\n");
+}
+
+TEST_F(OnlineSchemaChangeTest, WaitingDropsAreSeenInTheHistory) {
+  const auto version = [](const char* table, uint64_t offset, uint64_t incarnation) {
+    SchemaVersion made{.table = {"", "shop", table}, .point = {.offset = offset}, .statement = "x"};
+    if (incarnation == 0) return made;
+    TableSchema schema;
+    schema.path = made.table;
+    schema.incarnation = incarnation;
+    made.schema = std::make_shared<TableSchema>(schema);
+    return made;
+  };
+  const OnlineSchemaChange::Patterns patterns;
+  std::vector<SchemaVersion> history = {version("t", 1, 1), version("_t_gho", 2, 2),
+                                        version("t", 3, 0)};
+  const auto waiting = OnlineSchemaChange::WaitingDropsIn(history, patterns);
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_EQ(waiting[0].table.table, "t");
+  EXPECT_EQ(waiting[0].before(), history[0].schema);
+  history.push_back(version("t", 4, 0));  // it went on
+  EXPECT_TRUE(OnlineSchemaChange::WaitingDropsIn(history, patterns).empty());
+  // A shadow that came after the drop is no shadow of it.
+  history = {version("t", 1, 1), version("t", 2, 0), version("_t_gho", 3, 2)};
+  EXPECT_TRUE(OnlineSchemaChange::WaitingDropsIn(history, patterns).empty());
+}
+
 TEST_F(OnlineSchemaChangeTest, WaitingDropComesOutBeforeTheNextStatement) {
   Apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
   Apply("CREATE TABLE _t_gho LIKE t");
