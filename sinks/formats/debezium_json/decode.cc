@@ -1,6 +1,7 @@
 #include "sinks/formats/debezium_json/decode.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace driftless::debezium {
 namespace {
@@ -16,6 +17,13 @@ enum Slot : int {
   kSnapshot,
   kGtid
 };
+
+// Whether `key` is this literal. The length is known when this is compiled, so that a comparison is
+// a load or two and no call: a record has some twenty members.
+template <size_t kSize>
+[[gnu::always_inline]] inline bool Is(std::string_view key, const char (&literal)[kSize]) {
+  return key.size() == kSize - 1 && std::memcmp(key.data(), literal, kSize - 1) == 0;
+}
 
 bool StartsWith(std::string_view text, size_t at, std::string_view what) {
   return text.size() - at >= what.size() &&
@@ -293,30 +301,29 @@ bool RecordReader::ReadSource(JsonCursor* cursor, Record* record) {
   std::string_view key;
   while (walk.Next(&key)) {
     bool ok = true;
-    // The first letter and the length tell most members apart; the rest are passed over.
-    if (key == "db") {
+    if (Is(key, "db")) {
       ok = ReadText(cursor, kDatabase, &record->database);
-    } else if (key == "table") {
+    } else if (Is(key, "table")) {
       ok = ReadText(cursor, kTable, &record->table);
-    } else if (key == "schema") {
+    } else if (Is(key, "schema")) {
       ok = ReadText(cursor, kSchema, &record->schema);
-    } else if (key == "connector") {
+    } else if (Is(key, "connector")) {
       ok = ReadText(cursor, kConnector, &record->connector);
-    } else if (key == "ts_ms") {
+    } else if (Is(key, "ts_ms")) {
       if (!cursor->IsNull() && !ReadNumber(cursor->Token(), &record->commit_time_ms)) {
         return Fail("source.ts_ms is no number", cursor->Offset());
       }
       cursor->Advance();
-    } else if (key == "snapshot") {
+    } else if (Is(key, "snapshot")) {
       if (cursor->Peek() == '"') {
         ok = ReadText(cursor, kSnapshot, &snapshot);
       } else {  // a boolean in old releases
         snapshot = cursor->Token();
         cursor->Advance();
       }
-    } else if (key == "gtid") {
+    } else if (Is(key, "gtid")) {
       ok = ReadText(cursor, kGtid, &record->transaction);
-    } else if (key == "txId") {
+    } else if (Is(key, "txId")) {
       if (!cursor->IsNull()) record->transaction = cursor->Token();
       cursor->Advance();
     } else {
@@ -334,8 +341,8 @@ bool RecordReader::ReadTransaction(JsonCursor* cursor, Record* record) {
   JsonObjectWalk walk(cursor);
   std::string_view key;
   while (walk.Next(&key)) {
-    const bool ok = key == "id" ? ReadText(cursor, kTransactionId, &record->transaction)
-                                : cursor->Skip() || Fail("the record is cut off");
+    const bool ok = Is(key, "id") ? ReadText(cursor, kTransactionId, &record->transaction)
+                                  : cursor->Skip() || Fail("the record is cut off");
     if (!ok) return false;
   }
   return !walk.failed() || Fail("the transaction part is malformed", cursor->Offset());
@@ -354,29 +361,29 @@ bool RecordReader::ReadPayload(std::string_view payload, Record* record) {
   JsonObjectWalk walk(&cursor);
   std::string_view key;
   while (walk.Next(&key)) {
-    if (key == "before" || key == "after") {
+    if (Is(key, "before") || Is(key, "after")) {
       has_image = true;
-      if (cursor.Peek() == '{') (key == "before" ? record->before : record->after) = cursor;
-    } else if (key == "source") {
+      if (cursor.Peek() == '{') (Is(key, "before") ? record->before : record->after) = cursor;
+    } else if (Is(key, "source")) {
       has_source = true;
       if (!ReadSource(&cursor, record)) return Fail(fault_, base + fault_offset_);
       continue;
-    } else if (key == "op") {
+    } else if (Is(key, "op")) {
       op = cursor.Token();
-    } else if (key == "transaction") {
+    } else if (Is(key, "transaction")) {
       const std::string_view gtid = record->transaction;
       record->transaction = {};
       if (!ReadTransaction(&cursor, record)) return Fail(fault_, base + fault_offset_);
       transaction_id = record->transaction;
       record->transaction = gtid;
       continue;
-    } else if (key == "ts_ms") {
+    } else if (Is(key, "ts_ms")) {
       if (!cursor.IsNull() && !ReadNumber(cursor.Token(), &ts_ms)) {
         return Fail("ts_ms is no number", base + cursor.Offset());
       }
-    } else if (key == "ddl") {
+    } else if (Is(key, "ddl")) {
       has_ddl = true;
-    } else if (key == "status") {
+    } else if (Is(key, "status")) {
       has_status = true;
     }
     const size_t offset = cursor.Offset();
