@@ -35,7 +35,7 @@ std::string AuditJson(const AuditRecord& r) {
   json.Key("phase").String(ToString(r.phase)).Key("result").String(ToString(r.result));
   json.Key("position").String(r.position).Key("point").String(r.point.ToString());
   json.Key("statement").String(r.statement).Key("part").Int(r.part);
-  json.Key("event").String(Tag(r.event)).Key("table").String(r.source_table.ToString());
+  json.Key("event").String(EventText(r)).Key("table").String(r.source_table.ToString());
   json.Key("detail").String(r.detail).Key("sink").String(r.sink.sink);
   json.Key("type").String(r.sink_type).Key("sink_table").String(r.sink.table.ToString());
   json.Key("behavior").String(ToString(r.behavior));

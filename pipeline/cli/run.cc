@@ -214,10 +214,11 @@ int PipelineProcess::Report(const RunOutcome& outcome) {
     for (const DecisionId id : holds ? *holds : std::vector<DecisionId>{}) {
       ids += fmt::format(" {}", id);
     }
-    fmt::print(stderr,
-               "{} schema change(s) wait for a decision:{}\n"
-               "hint: driftless approve ID --state {}, or reject\n",
-               outcome.open_holds, ids, state_->folder());
+    fmt::print(
+        stderr,
+        "{} schema change(s) wait for a decision:{}\n"
+        "hint: `driftless audit --state {}` shows them; answer with approve, reject or decide\n",
+        outcome.open_holds, ids, state_->folder());
   }
   switch (outcome.kind) {
     case RunOutcome::Kind::kFinished:

@@ -244,6 +244,9 @@ void Runtime::Impl::Answer(const StoredRequest& request) {
   Result<std::vector<AuditRecord>> records = parts_.state->Audit(query);
   if (!records) return Fail(std::move(records).error());
   if (records->empty()) return answer("refused: there is no such decision");
+  Result<std::optional<StoredUnclear>> unclear = parts_.state->Unclear(request.decision);
+  if (!unclear) return Fail(std::move(unclear).error());
+  if (unclear->has_value()) return answer(AnswerUnclear(**unclear, request));
   const std::string_view standing = ToString(records->back().result);
   const std::optional<SinkTableKey> table = coordinator_->Waiting(request.decision);
   if (!table.has_value()) {
@@ -261,11 +264,96 @@ void Runtime::Impl::Answer(const StoredRequest& request) {
     given.choice =
         request.choice == "skip" ? ApprovalGiven::Choice::kSkip : ApprovalGiven::Choice::kRetry;
   } else {
-    return answer("refused: no statement waits for a schema");
+    return answer(
+        "refused: a schema answers a statement that was not understood, and this one was");
   }
   if (ChangeUnderway* change = FindChange(*table)) change->waits_for_person = false;
   answer("taken");
   Feed(std::move(given));
+}
+
+// ---- statements that a source does not understand -------------------------------------------
+
+std::vector<AuditRecord> Runtime::Impl::UnclearRecords(DecisionId decision,
+                                                       const UnclearStatement& statement) {
+  std::vector<AuditRecord> records;
+  for (const TablePath& table : statement.tables) {
+    AuditRecord& record = records.emplace_back();
+    record.id = decision;
+    record.time_ms = parts_.clock->NowMillis();
+    record.statement = statement.text;
+    record.source_table = table;
+    record.point = statement.point;
+    record.position = statement.position;
+    record.part = static_cast<uint32_t>(records.size() - 1);
+    record.is_unclear = true;
+    record.detail = "a statement that is not understood";
+    record.sink = {std::string(kEverySink), table};
+    record.behavior = parts_.sinks.front().policy.behavior;
+    record.verdict.kind = VerdictKind::kHold;
+    record.verdict.reason = statement.why;
+    record.verdict.rule = "on-unparsed-ddl: park";
+    record.verdict.rows = "wait at the source until `driftless decide`";
+    record.result = AuditResult::kHeld;
+  }
+  return records;
+}
+
+// The same statement comes again at every start until somebody decides; it keeps its number.
+void Runtime::Impl::OnUnclear(const UnclearStatement& statement) {
+  Result<std::optional<StoredUnclear>> known = parts_.state->UnclearAt(statement.point);
+  if (!known) return Fail(std::move(known).error());
+  const bool is_new = !known->has_value();
+  const DecisionId decision = is_new ? coordinator_->NewDecision() : (**known).decision;
+  std::vector<AuditRecord> records = UnclearRecords(decision, statement);
+  for (const AuditRecord& record : records) {
+    spdlog::warn(
+        "schema change {}: {} waits at {}: {}; decide with `driftless decide {} skip`, or "
+        "`schema FILE`",
+        decision, record.source_table.ToString(), record.position, statement.why, decision);
+  }
+  if (!is_new && (**known).choice.empty() && (**known).statement.why == statement.why) return;
+  for (const AuditRecord& record : records) parts_.metrics->AddVerdict(record);
+  Record([decision, statement, records = std::move(records)](StateTransaction& t) -> Result<void> {
+    DRIFTLESS_TRY(t.PutUnclear(decision, statement));
+    for (const AuditRecord& record : records) DRIFTLESS_TRY(t.PutAudit(record));
+    return {};
+  });
+}
+
+// Durable before anybody reads it: a source that begins asks at once. A run that is reading begins
+// anew, so that the source comes to the statement again.
+std::string Runtime::Impl::AnswerUnclear(const StoredUnclear& unclear,
+                                         const StoredRequest& request) {
+  const bool again = request.choice == "retry";
+  if (!again && request.choice != "skip" && request.choice != "schema") {
+    return "refused: the statement was not understood; decide skip, retry or schema FILE";
+  }
+  if (!unclear.choice.empty()) return "refused: it was decided before: " + unclear.choice;
+  std::vector<AuditRecord> records = UnclearRecords(request.decision, unclear.statement);
+  Result<void> written = parts_.state->Transact([&](StateTransaction& t) -> Result<void> {
+    if (again) return {};
+    for (AuditRecord& record : records) {
+      record.phase = AuditPhase::kOutcome;
+      record.result = request.choice == "skip" ? AuditResult::kSkipped : AuditResult::kDone;
+      record.message = request.choice + " by " + request.by;
+      DRIFTLESS_TRY(t.PutAudit(record));
+    }
+    return t.AnswerUnclear(request.decision, request.choice, request.content);
+  });
+  if (!written) {
+    Fail(std::move(written).error());
+    return "refused: it could not be recorded";
+  }
+  if (is_reading_ && phase_ == Phase::kRunning) {
+    outcome_.kind = RunOutcome::Kind::kRestart;
+    outcome_.error = MakeError(ErrorKind::kUnavailable,
+                               fmt::format("decision {} is taken up, and the stream is read again "
+                                           "from its statement",
+                                           request.decision));
+    BeginDrain();
+  }
+  return "taken";
 }
 
 }  // namespace driftless

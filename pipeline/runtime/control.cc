@@ -288,6 +288,8 @@ void Runtime::Impl::TearDown() {
   for (auto& run : sinks_) {
     run->inlet.reset();
     run->writers.clear();
+    if (run->io == nullptr) continue;
+    run->io->Join();  // its tasks reach the pool through the run
     run->io.reset();
   }
   acknowledge_io_.reset();

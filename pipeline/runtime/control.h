@@ -74,11 +74,14 @@ class Runtime::Impl {
   void OnArrived(ChangeArrived arrived);
   void OnRelease(const driftless::Release& release);
   void OnFailPipeline(const FailPipeline& fail);
+  void OnUnclear(const UnclearStatement& statement);
   void OnAudit(const AuditRecord& record);
   void ReadTable(const SinkTableKey& key);
   void Execute(const ExecuteStep& step);
   void PollRequests();
   void Answer(const StoredRequest& request);
+  std::string AnswerUnclear(const StoredUnclear& unclear, const StoredRequest& request);
+  std::vector<AuditRecord> UnclearRecords(DecisionId decision, const UnclearStatement& statement);
   void ObservePhase(SinkRun& run, const TablePath& table, std::string_view phase);
   ChangeUnderway* FindChange(const SinkTableKey& key);
   int CountHolds() const;
@@ -145,6 +148,7 @@ class Runtime::Impl {
   int64_t last_trim_us_ = 0;
   int64_t short_since_us_ = 0;
   bool stop_requested_ = false;
+  bool is_reading_ = false;        // the sources have begun
   bool settled_releases_ = false;  // a release was sent since the inlets were asked
 
   std::atomic<bool> abort_{false};

@@ -17,6 +17,7 @@ class RealCoordinator : public CoordinatorPort {
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms) override {
     return coordinator_.Step(std::move(input), now_ms);
   }
+  DecisionId NewDecision() override { return coordinator_.NewDecision(); }
   std::optional<SinkTableKey> Waiting(DecisionId decision) const override {
     return coordinator_.Waiting(decision);
   }

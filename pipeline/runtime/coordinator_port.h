@@ -15,6 +15,7 @@ class CoordinatorPort {
   virtual Result<std::vector<CoordinatorAction>> Restart(std::vector<RecoveredTable> tables,
                                                          int64_t now_ms) = 0;
   virtual std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms) = 0;
+  virtual DecisionId NewDecision() = 0;
   virtual std::optional<SinkTableKey> Waiting(DecisionId decision) const = 0;
   virtual EvolvedSchemaPtr Evolved(const SinkTableKey& table) const = 0;
   virtual bool WaitsForPerson(const SinkTableKey&) const { return false; }

@@ -127,7 +127,20 @@ Result<void> Inlet::Obey(const InletCommand& command) {
 Result<void> Inlet::Take(Item& item) {
   if (auto* batch = std::get_if<BatchItem>(&item)) return Deliver(*batch);
   if (auto* change = std::get_if<SchemaItem>(&item)) return Deliver(*change);
+  if (const auto* hold = std::get_if<HoldBackItem>(&item)) return HoldBack(*hold);
   TakeProgress(std::get<ProgressItem>(item));
+  return {};
+}
+
+// The table stays where the sink stands now, in front of the statement; what comes of other source
+// tables that feed it moves their own positions.
+Result<void> Inlet::HoldBack(const HoldBackItem& item) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* tables, TablesOf(item.source));
+  for (Table* table : *tables) {
+    if (Covers(*table, item.source, item.point)) continue;
+    table->held_back = true;
+    if (!table->own_base.has_value()) table->own_base = base_;
+  }
   return {};
 }
 
@@ -273,7 +286,10 @@ void Inlet::LotIsEmpty(Table& table) {
 }
 
 void Inlet::CatchUp(Table& table) {
-  if (!table.own_base.has_value() || table.state != TableState::kOpen || !table.lot.empty()) return;
+  if (!table.own_base.has_value() || table.held_back || table.state != TableState::kOpen ||
+      !table.lot.empty()) {
+    return;
+  }
   table.own_base = CutPosition::Join(*table.own_base, progress_);
   if (table.own_base->Covers(base_)) table.own_base.reset();
 }
@@ -356,7 +372,9 @@ Result<std::vector<ParkedSnapshot>> Inlet::SnapshotParked() {
     snapshot.retired = table->lot.TakeRetired();
     if (!table->lot.on_disk() && snapshot.retired.empty()) continue;
     DRIFTLESS_ASSIGN_OR_RETURN(snapshot.parked.segments, table->lot.Sync());
-    if (table->lot.on_disk()) table->received = CutPosition::Join(table->received, progress_);
+    if (table->lot.on_disk() && !table->held_back) {
+      table->received = CutPosition::Join(table->received, progress_);
+    }
     snapshot.parked.table = table->key;
     snapshot.parked.through = table->received;
     snapshot.parked.feeds = table->received_feeds;

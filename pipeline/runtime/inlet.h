@@ -136,7 +136,8 @@ class Inlet {
     // The change that it waits for, and whose it is.
     std::optional<Point> waiting_point;
     TablePath waiting_source;
-    bool late_cut = false;  // the cut under way belongs to another, older change
+    bool held_back = false;  // its position must not pass what the source has sent of it
+    bool late_cut = false;   // the cut under way belongs to another, older change
     // What is in the lot already (a former process put it there, or this one): `received` and, per
     // feed, `received_feeds`.
     CutPosition received;
@@ -150,6 +151,7 @@ class Inlet {
   Result<void> Obey(const InletCommand& command);
   Result<void> Take(Item& item);
   void TakeProgress(const ProgressItem& item);
+  Result<void> HoldBack(const HoldBackItem& item);
   template <typename AnyItem>
   Result<void> Deliver(AnyItem& item);
 

@@ -12,7 +12,12 @@ IoPool::IoPool(int threads) {
 
 IoPool::~IoPool() {
   Stop();
+  Join();
+}
+
+void IoPool::Join() {
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void IoPool::Submit(const std::string& key, std::function<void()> task) {

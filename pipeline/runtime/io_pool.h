@@ -26,6 +26,7 @@ class IoPool {
   void Submit(const std::string& key, std::function<void()> task);
   // Tasks that have not begun are dropped, waits between retries end at once.
   void Stop();
+  void Join();  // after Stop: the last task has ended
 
   // Calls `call` until it succeeds or fails with anything but kUnavailable and kTimedOut, with a
   // growing pause between (100 ms to 30 s). kCancelled after Stop. `on_retry` hears every error

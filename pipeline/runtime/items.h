@@ -30,7 +30,13 @@ struct ProgressItem {
   std::string resume;
   int64_t event_time_ms = 0;
 };
-using Item = std::variant<BatchItem, SchemaItem, ProgressItem>;
+// The source sends nothing more of this table in this run: at `point` stands a statement that it
+// does not understand. The table must be read again from there.
+struct HoldBackItem {
+  TablePath source;
+  Point point;
+};
+using Item = std::variant<BatchItem, SchemaItem, ProgressItem, HoldBackItem>;
 
 // Queue bytes that an item counts for.
 int64_t ItemBytes(const Item& item);

@@ -142,7 +142,7 @@ void Metrics::AddVerdict(const AuditRecord& record) {
   impl_->verdicts
       .Add({{"sink", record.sink.sink},
             {"table", record.sink.table.ToString()},
-            {"event", std::string(Tag(record.event))},
+            {"event", std::string(EventText(record))},
             {"verdict", std::string(ToString(record.verdict.kind))},
             {"result", std::string(ToString(record.result))}})
       .Increment();

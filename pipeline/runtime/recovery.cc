@@ -49,6 +49,7 @@ Result<void> Runtime::Impl::Start() {
     run->inlet->Start();
     for (const auto& [table, pending] : run->unsettled) SettleLater(*run, pending);
   }
+  is_reading_ = true;
   for (auto& source : sources_) source->Start();
   return {};
 }
@@ -304,6 +305,7 @@ Result<void> Runtime::Impl::MakeSources() {
   context.local_time_zone = options_.local_time_zone;
   context.clock = parts_.clock;
   context.history = parts_.state;
+  context.answers = parts_.state;
   for (const auto& run : sinks_) {
     context.wants_before_images |= run->traits.wants_before_images;
     context.max_wait_ms = std::min(context.max_wait_ms, run->traits.max_wait_ms);
@@ -326,6 +328,9 @@ Result<void> Runtime::Impl::MakeSources() {
       stream.dead_letters = dead_letters_.get();
       stream.metrics = parts_.metrics;
       stream.clock = parts_.clock;
+      stream.unclear = [this](UnclearStatement statement) {
+        mailbox_.Post([this, statement = std::move(statement)] { OnUnclear(statement); });
+      };
       stream.ended = [this](Result<void> result) {
         auto shared = std::make_shared<Result<void>>(std::move(result));
         mailbox_.Post([this, shared] { OnSourceEnded(std::move(*shared)); });

@@ -93,4 +93,14 @@ bool SourceThread::DeadLetter(const Point& point, std::string position, std::str
   return !stopping();
 }
 
+// Held back at every sink before anything behind the statement is sent, so no position of these
+// tables moves past it.
+Result<bool> SourceThread::Park(const UnclearStatement& statement) {
+  for (const TablePath& table : statement.tables) {
+    if (!Push(HoldBackItem{table, statement.point})) return false;
+  }
+  if (!statement.follows_another) context_.unclear(statement);
+  return !stopping();
+}
+
 }  // namespace driftless

@@ -29,6 +29,7 @@ class SourceThread : public SourceOutput {
     DeadLetters* dead_letters = nullptr;
     Metrics* metrics = nullptr;
     const Clock* clock = nullptr;
+    std::function<void(UnclearStatement)> unclear;
     std::function<void(Result<void>)> ended;
   };
 
@@ -44,6 +45,7 @@ class SourceThread : public SourceOutput {
   bool Progress(const Point& point, std::string resume, int64_t event_time_ms) override;
   bool DeadLetter(const Point& point, std::string position, std::string_view record,
                   const Error& error) override;
+  Result<bool> Park(const UnclearStatement& statement) override;
   bool stopping() const override { return stopping_.load(std::memory_order_relaxed); }
 
  private:

@@ -14,6 +14,7 @@
 #include "schema/events/change_batch.h"
 #include "schema/events/schema_change.h"
 #include "schema/history/history.h"
+#include "schema/history/unclear_statement.h"
 
 namespace driftless {
 
@@ -32,6 +33,14 @@ class SourceOutput {
   // A record that could not be decoded, kept with its position in the dead-letter file.
   virtual bool DeadLetter(const Point& point, std::string position, std::string_view record,
                           const Error& error) = 0;
+  // A statement that is not understood for certain, where the user wants its tables parked and
+  // SourceContext::answers knows no answer. Rows before it have been sent; the source sends nothing
+  // more of these tables. Once it is decided the run begins anew, and the source reads on from in
+  // front of the statement. False: the pipeline stops. An output that cannot park gives the reason
+  // back as an error.
+  virtual Result<bool> Park(const UnclearStatement& statement) {
+    return MakeError(ErrorKind::kUnsupported, statement.why).Position(statement.position);
+  }
   virtual bool stopping() const = 0;
 };
 
@@ -41,8 +50,9 @@ struct SourceContext {
   std::string local_time_zone;
   const Clock* clock = nullptr;
   SchemaHistoryStore* history = nullptr;
-  bool wants_before_images = false;  // some sink or transform reads them
-  int64_t max_wait_ms = 1000;        // how long a row may wait in an open batch
+  const UnclearAnswers* answers = nullptr;  // null: nobody answers
+  bool wants_before_images = false;         // some sink or transform reads them
+  int64_t max_wait_ms = 1000;               // how long a row may wait in an open batch
 };
 
 // One configured source. It knows nothing of checkpoints: it attaches points and sends progress.

@@ -56,6 +56,10 @@ CREATE TABLE IF NOT EXISTS requests (
   number INTEGER PRIMARY KEY, decision INTEGER NOT NULL, choice TEXT NOT NULL,
   content TEXT NOT NULL, requested_by TEXT NOT NULL, time_ms INTEGER NOT NULL,
   handled_ms INTEGER, answer TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS unclear (
+  stream INTEGER NOT NULL, point TEXT NOT NULL, decision INTEGER NOT NULL,
+  position TEXT NOT NULL, statement TEXT NOT NULL, tables TEXT NOT NULL, why TEXT NOT NULL,
+  choice TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (stream, point)) WITHOUT ROWID;
 )sql";
 
 std::string PointSortKey(const Point& point) {

@@ -67,7 +67,10 @@ Result<AuditRecord> ReadAudit(const SqliteStatement& row) {
                              ParsePointSortKey(row.Text(7), static_cast<StreamId>(row.Int(6))));
   record.position = row.Text(8);
   record.part = static_cast<uint32_t>(row.Int(9));
-  DRIFTLESS_ASSIGN_OR_RETURN(record.event, EventFromText(row.Text(10)));
+  record.is_unclear = row.Text(10) == kUnclearTag;
+  if (!record.is_unclear) {
+    DRIFTLESS_ASSIGN_OR_RETURN(record.event, EventFromText(row.Text(10)));
+  }
   record.detail = row.Text(11);
   record.sink.sink = row.Text(12);
   DRIFTLESS_ASSIGN_OR_RETURN(record.sink.table, DecodeTablePath(row.Text(13)));
@@ -103,7 +106,7 @@ Result<void> StateTransaction::PutAudit(const AuditRecord& record) {
                     .Bind(PointSortKey(record.point))
                     .Bind(record.position)
                     .Bind(record.part)
-                    .Bind(Tag(record.event))
+                    .Bind(EventText(record))
                     .Bind(record.detail)
                     .Bind(record.sink.sink)
                     .Bind(EncodeTablePath(record.sink.table))
@@ -267,7 +270,8 @@ Result<void> StateStore::TrimAudit(int64_t before_ms) {
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement trim,
       database_.Prepare("DELETE FROM audit WHERE time_ms < ?1 AND id NOT IN "
-                        "(SELECT cause FROM divergences WHERE ended_ms IS NULL)"));
+                        "(SELECT cause FROM divergences WHERE ended_ms IS NULL) AND id NOT IN "
+                        "(SELECT decision FROM unclear WHERE choice = '')"));
   DRIFTLESS_TRY(trim.Bind(before_ms).Run());
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement requests,

@@ -16,6 +16,7 @@
 #include "schema/audit/audit.h"
 #include "schema/base/clock.h"
 #include "schema/history/history.h"
+#include "schema/history/unclear_statement.h"
 
 namespace driftless {
 
@@ -57,6 +58,14 @@ struct StoredRequest {
   std::string answer;
 };
 
+// A statement that a source did not understand, and what a person said of it.
+struct StoredUnclear {
+  DecisionId decision = 0;
+  UnclearStatement statement;
+  std::string choice;   // "skip", "schema"; empty: its tables wait
+  std::string content;  // of the file, for "schema"
+};
+
 struct StoredSink {
   std::string name;
   std::string type;
@@ -88,6 +97,10 @@ class StateTransaction {
   // Column 0: of the whole table; no event: whatever began them.
   Result<void> EndDivergences(const SinkTableKey& table, ColumnId column,
                               std::optional<EventKind> event, std::string_view by, int64_t now_ms);
+  // Without an answer; takes back one that was given to the same statement.
+  Result<void> PutUnclear(DecisionId decision, const UnclearStatement& statement);
+  Result<void> AnswerUnclear(DecisionId decision, std::string_view choice,
+                             std::string_view content);
   Result<void> PutParked(const ParkedTable& parked);
   Result<void> DropParked(const SinkTableKey& table);
   Result<void> AnswerRequest(int64_t number, std::string_view answer, int64_t now_ms);
@@ -110,7 +123,7 @@ struct AuditQuery {
 // writes everything else. Every Transact is one durable commit; group by putting more into one.
 // Other processes (commands) open the same database beside a running pipeline to read and to leave
 // requests.
-class StateStore : public SchemaHistoryStore {
+class StateStore : public SchemaHistoryStore, public UnclearAnswers {
  public:
   static constexpr int kFormat = 1;
 
@@ -153,6 +166,8 @@ class StateStore : public SchemaHistoryStore {
   Result<int64_t> AddRequest(const StoredRequest& request);
   Result<std::vector<StoredRequest>> OpenRequests() const;
   Result<std::optional<StoredRequest>> Request(int64_t number) const;
+  Result<std::optional<StoredUnclear>> Unclear(DecisionId decision) const;
+  Result<std::optional<StoredUnclear>> UnclearAt(const Point& point) const;
   // Changes whenever another process has written; cheap enough to poll.
   Result<int64_t> DataVersion() const;
 
@@ -162,6 +177,8 @@ class StateStore : public SchemaHistoryStore {
   Result<std::optional<SchemaVersion>> Find(const TablePath& table,
                                             const Point& point) const override;
   Result<std::vector<SchemaVersion>> All(const std::optional<TablePath>& table) const override;
+  // UnclearAnswers.
+  Result<std::optional<UnclearAnswer>> AnswerTo(const Point& point) const override;
 
  private:
   StateStore(std::string folder, StateLock lock, SqliteDatabase database)

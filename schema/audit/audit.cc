@@ -28,4 +28,8 @@ std::string_view ToString(AuditResult result) {
   DRIFTLESS_CHECK(false);
 }
 
+std::string_view EventText(const AuditRecord& record) {
+  return record.is_unclear ? kUnclearTag : Tag(record.event);
+}
+
 }  // namespace driftless

@@ -47,7 +47,8 @@ struct AuditRecord {
   std::string position;  // the source's own words for the point: file and line, binlog position
   uint32_t part = 0;
   EventKind event = EventKind::kCreateTable;
-  std::string detail;  // Describe(change)
+  bool is_unclear = false;  // the statement as a whole was not understood: there is no event
+  std::string detail;       // Describe(change)
   SinkTableKey sink;
   std::string sink_type;
   Behavior behavior = Behavior::kLenient;
@@ -56,6 +57,12 @@ struct AuditRecord {
   AuditResult result = AuditResult::kPending;
   std::string message;  // the sink's words, a person's name, a file
 };
+
+// The event's tag, or kUnclearTag.
+std::string_view EventText(const AuditRecord& record);
+inline constexpr std::string_view kUnclearTag = "unclear.statement";
+// Stands for the sink in records that concern every sink: of an unclear statement.
+inline constexpr std::string_view kEverySink = "*";
 
 // A standing difference between source and sink that a verdict caused. Visible until it is gone.
 struct Divergence {

@@ -844,6 +844,8 @@ std::vector<CoordinatorAction> Coordinator::Step(CoordinatorInput input, int64_t
   return std::exchange(impl_->actions, {});
 }
 
+DecisionId Coordinator::NewDecision() { return impl_->next_decision++; }
+
 std::optional<SinkTableKey> Coordinator::Waiting(DecisionId decision) const {
   const auto found = impl_->FindDecision(decision);
   if (!found) return std::nullopt;

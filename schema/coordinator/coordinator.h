@@ -157,6 +157,10 @@ class Coordinator {
 
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms);
 
+  // A number for something that is decided elsewhere: a statement that the source does not
+  // understand.
+  DecisionId NewDecision();
+
   // The sink table whose hold, late drop or failure this decision belongs to; none: nothing waits
   // for a person under that number (any more).
   std::optional<SinkTableKey> Waiting(DecisionId decision) const;

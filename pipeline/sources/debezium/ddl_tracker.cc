@@ -5,6 +5,7 @@
 #include "pipeline/sources/debezium/row_schema.h"
 #include "schema/base/letter_case.h"
 #include "schema/ddl/mysql/catalog.h"
+#include "schema/ddl/mysql/splitter.h"
 #include "schema/ddl/online_schema_change.h"
 
 namespace driftless::debezium {
@@ -369,6 +370,22 @@ std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementE
   return "";
 }
 
+// In the order in which they are named, each once.
+std::vector<TablePath> ConcernedBy(const mysql::DdlCatalog& catalog,
+                                   const SchemaChangeRecord& change) {
+  mysql::StatementContext context;
+  context.default_database = change.database;
+  std::vector<TablePath> concerned;
+  const auto add = [&](const TablePath& table) {
+    if (std::find(concerned.begin(), concerned.end(), table) == concerned.end()) {
+      concerned.push_back(table);
+    }
+  };
+  for (const auto& table : change.tables) add(table.table);
+  for (const TablePath& table : catalog.TablesNamedIn(change.ddl, context)) add(table);
+  return concerned;
+}
+
 }  // namespace
 
 Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord change) {
@@ -377,6 +394,12 @@ Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord ch
   std::vector<mysql::RowsWithoutEvents> rows;
   DRIFTLESS_ASSIGN_OR_RETURN(DdlOutcome outcome,
                              ApplyUntranslated(dialect, record, std::move(change), &rows));
+  return outcome.unclear ? outcome : Translate(dialect, std::move(outcome), std::move(rows));
+}
+
+// Takes online schema changes for what they are.
+DdlOutcome DdlTracker::Translate(Dialect* dialect, DdlOutcome outcome,
+                                 std::vector<mysql::RowsWithoutEvents> rows) {
   const auto touch = [&](const std::vector<StatementChange>& changes) {
     for (const StatementChange& statement : changes) {
       outcome.touched.push_back(statement.table);
@@ -468,15 +491,15 @@ Result<DdlOutcome> DdlTracker::ApplySnapshot(Dialect* dialect, const SchemaChang
   return outcome;
 }
 
+std::vector<TablePath> DdlTracker::Concerned(const Record& record,
+                                             const SchemaChangeRecord& change) {
+  if (dialect_ == nullptr) MakeDialect(record.connector);
+  return ConcernedBy(dialect_->catalog, change);
+}
+
 Result<DdlOutcome> DdlTracker::NotUnderstood(Dialect* dialect, const SchemaChangeRecord& change,
                                              const Error& cause) {
-  mysql::StatementContext context;
-  context.default_database = change.database;
-  std::vector<TablePath> concerned;
-  for (const auto& table : change.tables) concerned.push_back(table.table);
-  for (TablePath& table : dialect->catalog.TablesNamedIn(change.ddl, context)) {
-    concerned.push_back(std::move(table));
-  }
+  std::vector<TablePath> concerned = ConcernedBy(dialect->catalog, change);
   std::erase_if(concerned, [&](const TablePath& table) { return !is_captured_(table); });
   if (concerned.empty()) {
     DdlOutcome outcome;
@@ -500,12 +523,16 @@ Result<DdlOutcome> DdlTracker::NotUnderstood(Dialect* dialect, const SchemaChang
   }
   std::string names;
   for (const TablePath& table : concerned) {
-    if (names.find(table.ToString()) != std::string::npos) continue;
     names += (names.empty() ? "" : ", ") + table.ToString();
   }
   Error error(cause.kind(), "a statement on " + names + " is not understood for certain: " +
                                 cause.message() + "; the statement: " + Shortened(change.ddl));
   if (cause.line() > 0) error = std::move(error).At(cause.line(), cause.column());
+  if (on_unparsed_ == OnUnparsedDdl::kPark) {
+    DdlOutcome outcome;
+    outcome.unclear = {std::move(concerned), std::move(error)};
+    return outcome;
+  }
   return std::move(error).Hint(
       "Rows behind it are not decoded with a schema that is not certain. Set on-unparsed-ddl: "
       "ignore to go on with the columns that the record's tableChanges give, or leave the table "
@@ -526,19 +553,54 @@ Result<DdlOutcome> DdlTracker::AdoptTables(Dialect* dialect, const SchemaChangeR
     DRIFTLESS_TRY(scratch.Apply(table.create, mysql::StatementContext{}));
     const TableSchemaPtr created = scratch.Find(table.table);
     if (created == nullptr) return Malformed("describes a table that cannot be created");
-    std::vector<SchemaChange> parts;
-    if (before == nullptr) {
-      auto schema = std::make_shared<TableSchema>(*created);
-      schema->incarnation = NextIncarnation();
-      parts.push_back({0, CreateTable{}, nullptr, std::move(schema)});
-    } else {
-      parts = DifferenceByName(before, ShapeOfTable(*created), Missing::kDropped);
-    }
-    if (parts.empty()) continue;
-    dialect->catalog.Load(parts.back().after);
-    outcome.changes.push_back(Inferred(table.table, std::move(parts)));
+    FollowTable(dialect, table.table, *created, &outcome);
   }
   return outcome;
+}
+
+// The table is `created` from here on: what that changes.
+void DdlTracker::FollowTable(Dialect* dialect, const TablePath& path, const TableSchema& created,
+                             DdlOutcome* outcome) {
+  const TableSchemaPtr before = dialect->catalog.Find(path);
+  std::vector<SchemaChange> parts;
+  if (before == nullptr) {
+    auto schema = std::make_shared<TableSchema>(created);
+    schema->incarnation = NextIncarnation();
+    parts.push_back({0, CreateTable{}, nullptr, std::move(schema)});
+  } else {
+    parts = DifferenceByName(before, ShapeOfTable(created), Missing::kDropped);
+  }
+  if (parts.empty()) return;
+  dialect->catalog.Load(parts.back().after);
+  outcome->changes.push_back(Inferred(path, std::move(parts)));
+}
+
+Result<DdlOutcome> DdlTracker::ApplyGiven(const Record& record, const SchemaChangeRecord& change,
+                                          const std::string& text,
+                                          const std::vector<TablePath>& tables) {
+  if (dialect_ == nullptr) MakeDialect(record.connector);
+  Dialect* dialect = dialect_.get();
+  mysql::DdlCatalog scratch(dialect->settings);
+  mysql::StatementContext context;
+  context.default_database = change.database;
+  for (const mysql::StatementText& statement :
+       mysql::SplitStatements(text, dialect->settings, mysql::SqlMode{})) {
+    DRIFTLESS_TRY(scratch.Apply(statement.text, context));
+  }
+  DdlOutcome outcome;
+  bool any = false;
+  for (const TablePath& table : tables) {
+    const TableSchemaPtr created = scratch.Find(table);
+    if (created == nullptr) continue;
+    any = true;
+    FollowTable(dialect, table, *created, &outcome);
+  }
+  if (!any) {
+    return MakeError(ErrorKind::kInvalidInput,
+                     "the text creates none of the tables, the first of which is " +
+                         (tables.empty() ? "unknown" : tables.front().ToString()));
+  }
+  return Translate(dialect, std::move(outcome), {});
 }
 
 }  // namespace driftless::debezium

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,12 @@ struct DdlOutcome {
   std::vector<StatementChange> changes;  // in order; points are not filled in
   std::vector<TablePath> touched;        // all tables whose schema may be another one now
   std::vector<std::string> warnings;     // rows that change without events, differences
+  // The statement is not understood for certain and its tables are to wait: nothing was applied.
+  struct Unclear {
+    std::vector<TablePath> tables;
+    Error why;
+  };
+  std::optional<Unclear> unclear;
 };
 
 // The schemas of a MySQL or MariaDB stream, kept up by its DDL records: the statement's text is
@@ -73,8 +80,16 @@ class DdlTracker {
   uint64_t epoch() const { return epoch_; }
 
   // Errors: kUnsupported or kParse for a statement that is not understood for certain and concerns
-  // a captured table; it names the statement and says what to do. Then nothing is applied.
+  // a captured table, where the user wants it to stop; it names the statement and says what to do.
+  // Then nothing is applied.
   Result<DdlOutcome> Apply(const Record& record, SchemaChangeRecord change);
+  // The tables that the record may concern, captured or not.
+  std::vector<TablePath> Concerned(const Record& record, const SchemaChangeRecord& change);
+  // In place of a statement that is not understood: a person's CREATE TABLE statements for `tables`
+  // as they are afterwards. A table that the text does not create stays as it is. Errors: those of
+  // the text, and kInvalidInput where it creates none of the tables.
+  Result<DdlOutcome> ApplyGiven(const Record& record, const SchemaChangeRecord& change,
+                                const std::string& text, const std::vector<TablePath>& tables);
 
   // The number for a table that is created without a statement.
   uint64_t NextIncarnation();
@@ -85,12 +100,16 @@ class DdlTracker {
  private:
   struct Dialect;
   void MakeDialect(std::string_view connector);
+  DdlOutcome Translate(Dialect* dialect, DdlOutcome outcome,
+                       std::vector<mysql::RowsWithoutEvents> rows);
   Result<DdlOutcome> ApplyUntranslated(Dialect* dialect, const Record& record,
                                        SchemaChangeRecord change,
                                        std::vector<mysql::RowsWithoutEvents>* rows);
   Result<DdlOutcome> ApplySnapshot(Dialect* dialect, const SchemaChangeRecord& change);
   Result<DdlOutcome> NotUnderstood(Dialect* dialect, const SchemaChangeRecord& change,
                                    const Error& cause);
+  void FollowTable(Dialect* dialect, const TablePath& path, const TableSchema& created,
+                   DdlOutcome* outcome);
   Result<DdlOutcome> AdoptTables(Dialect* dialect, const SchemaChangeRecord& change);
 
   const OnUnparsedDdl on_unparsed_;

@@ -27,6 +27,7 @@ struct DebeziumStream::Table {
   bool captured = false;        // selected, and no shadow of an online schema change...
   uint64_t captured_epoch = 0;  // ...as DdlTracker said at this epoch
   bool has_ddl = false;         // its schema came from statements
+  bool waits = false;           // in front of a statement that is not understood
   OpenBatch batch;
   RowPlan plan;
   bool plan_is_current = false;
@@ -100,10 +101,7 @@ Result<void> DebeziumStream::Restore(const Point& last) {
   }
   for (const SchemaVersion& version : all) {
     if (version.schema == nullptr || !version.schema->primary_key.empty()) continue;
-    Record named;
-    named.database = version.table.database;
-    named.table = version.table.table;
-    FindTable(named)->ever_without_key = true;
+    FindTable(version.table)->ever_without_key = true;
   }
   return {};
 }
@@ -172,10 +170,7 @@ DebeziumStream::Table* DebeziumStream::FindTable(const Record& record) {
 
 // Binds the table's name to a schema (null: it is gone); rows under the old one are sent first.
 Result<bool> DebeziumStream::Adopt(const TablePath& path, TableSchemaPtr schema) {
-  Record named;
-  named.database = path.database;
-  named.table = path.table;
-  Table* table = FindTable(named);
+  Table* table = FindTable(path);
   table->has_ddl =
       schema != nullptr && std::any_of(schema->columns.begin(), schema->columns.end(),
                                        [](const Column& c) { return !c.source.type_text.empty(); });
@@ -192,6 +187,10 @@ Result<bool> DebeziumStream::Change(const Record& record, const Place& place) {
   ddl_.Start(record.connector);
   if (!IsCapturedNow(table)) {
     ++counters_.filtered;
+    return true;
+  }
+  if (table->waits) {
+    ++counters_.waiting;
     return true;
   }
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -434,7 +433,7 @@ Result<bool> DebeziumStream::Truncate(const Record& record, const Place& place) 
     ++counters_.filtered;
     return true;
   }
-  if (table->schema() == nullptr) return true;  // nothing of it was ever sent
+  if (table->waits || table->schema() == nullptr) return true;  // nothing of it was ever sent
   auto statement = std::make_shared<StatementChange>();
   statement->table = table->path;
   statement->point = place.NextStatement();
@@ -444,35 +443,106 @@ Result<bool> DebeziumStream::Truncate(const Record& record, const Place& place) 
   return SendStatement(statement, place);
 }
 
+DebeziumStream::Table* DebeziumStream::FindTable(const TablePath& path) {
+  Record named;
+  named.database = path.database;
+  named.table = path.table;
+  return FindTable(named);
+}
+
+Result<bool> DebeziumStream::Park(UnclearStatement statement, const Place& place) {
+  statement.position = place.Text();
+  for (const TablePath& path : statement.tables) {
+    Table* table = FindTable(path);
+    table->waits = any_waits_ = true;
+    if (!batches_.Seal(&table->batch)) return false;
+  }
+  return output_->Park(statement);
+}
+
+std::optional<std::vector<TablePath>> DebeziumStream::DrawnIn(const Record& record,
+                                                              const SchemaChangeRecord& change) {
+  if (!any_waits_) return std::nullopt;
+  bool waits = false;
+  std::vector<TablePath> others;
+  for (const TablePath& path : ddl_.Concerned(record, change)) {
+    if (!IsCaptured(path)) continue;
+    if (FindTable(path)->waits) {
+      waits = true;
+    } else {
+      others.push_back(path);
+    }
+  }
+  if (!waits) return std::nullopt;
+  return others;
+}
+
 Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& place) {
   auto change = ParseSchemaChange(record);
   if (!change) return Bad(place, change.error());
-  auto outcome = ddl_.Apply(record, *change);
-  if (!outcome) return std::move(outcome.error()).Position(place.Text());
-  for (const std::string& warning : outcome->warnings) {
-    spdlog::warn("{}: {}", place.Text(), warning);
+  UnclearStatement unclear;
+  unclear.point = place.point;
+  unclear.point.row = 0;
+  unclear.text = change->ddl;
+  // What a statement means for one table may depend on another that waits.
+  if (auto others = DrawnIn(record, *change)) {
+    if (others->empty()) return true;
+    unclear.tables = std::move(*others);
+    unclear.why = "the statement also concerns a table that waits for a decision";
+    unclear.follows_another = true;
+    return Park(std::move(unclear), place);
   }
-  if (outcome->touched.empty()) {
+  std::optional<UnclearAnswer> answer;
+  if (context_.answers != nullptr) {
+    DRIFTLESS_ASSIGN_OR_RETURN(answer, context_.answers->AnswerTo(unclear.point));
+  }
+  if (answer && answer->kind == UnclearAnswer::Kind::kSkip) {
+    spdlog::warn("{}: the statement is passed over, as was decided: {}", place.Text(), change->ddl);
     ++counters_.ignored_ddl;
     return true;
   }
-  const auto text = std::make_shared<const std::string>(change->ddl);
+  auto outcome = answer ? ddl_.ApplyGiven(record, *change, answer->schema, answer->tables)
+                        : ddl_.Apply(record, *change);
+  if (!outcome && !answer) return std::move(outcome.error()).Position(place.Text());
+  if (!outcome) {
+    unclear.tables = std::move(answer->tables);
+    unclear.why = "the schema that was given cannot be used: " + outcome.error().ToString();
+    return Park(std::move(unclear), place);
+  }
+  if (outcome->unclear) {
+    unclear.tables = std::move(outcome->unclear->tables);
+    unclear.why = outcome->unclear->why.ToString();
+    return Park(std::move(unclear), place);
+  }
+  return SendChanges(std::move(*outcome), *change, record, place);
+}
+
+Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeRecord& change,
+                                         const Record& record, const Place& place) {
+  for (const std::string& warning : outcome.warnings) {
+    spdlog::warn("{}: {}", place.Text(), warning);
+  }
+  if (outcome.touched.empty()) {
+    ++counters_.ignored_ddl;
+    return true;
+  }
+  const auto text = std::make_shared<const std::string>(change.ddl);
   // A name's last state is its version behind this record: RENAME a TO t, b TO a, t TO b.
   std::map<TablePath, TableSchemaPtr> after;
   std::map<TablePath, Point> made_at;
-  for (StatementChange& statement : outcome->changes) {
+  for (StatementChange& statement : outcome.changes) {
     statement.point = place.NextStatement();
     made_at[statement.table] = statement.point;
     if (statement.after() != nullptr) made_at[statement.after()->path] = statement.point;
   }
-  for (const TablePath& path : outcome->touched) {
+  for (const TablePath& path : outcome.touched) {
     after[path] = ddl_.Find(path);
     // Shadow tables of online schema changes are tracked, and told of to nobody.
     if (!made_at.contains(path)) made_at[path] = place.NextStatement();
   }
   for (auto& [path, schema] : after) {
     const TableSchemaPtr computed = schema;
-    DRIFTLESS_TRY(Remember(made_at[path], path, &schema, record, place, change->ddl));
+    DRIFTLESS_TRY(Remember(made_at[path], path, &schema, record, place, change.ddl));
     if (schema != computed && schema != nullptr) ddl_.Load(schema);
   }
   for (const auto& [path, schema] : after) {
@@ -480,12 +550,12 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
       return statement.table == path ||
              (statement.after() != nullptr && statement.after()->path == path);
     };
-    if (std::any_of(outcome->changes.begin(), outcome->changes.end(), is_of)) continue;
+    if (std::any_of(outcome.changes.begin(), outcome.changes.end(), is_of)) continue;
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Adopt(path, schema));
     if (!go_on) return false;
   }
   bool sent = false;
-  for (StatementChange& statement : outcome->changes) {
+  for (StatementChange& statement : outcome.changes) {
     const TableSchemaPtr last = statement.after();
     const TablePath to = last == nullptr ? statement.table : last->path;
     const bool is_final = last != nullptr && after[to] != nullptr &&

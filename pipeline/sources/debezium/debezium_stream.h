@@ -38,6 +38,7 @@ struct StreamCounters {
   int64_t messages = 0;     // logical messages
   int64_t ignored_ddl = 0;  // statements that concern no captured table or nothing we track
   int64_t dead_letters = 0;
+  int64_t waiting = 0;  // changes of parked tables: read again once their statement is decided
 };
 
 // One ordered stream of Debezium JSON records, whatever brings them: decodes rows into batches,
@@ -107,6 +108,14 @@ class DebeziumStream {
   Result<bool> LearnFromRow(Table* table, const Record& record, const Place& place, bool* learnt);
   Result<bool> SendInferred(Table* table, const RowShape& shape, Missing missing,
                             const Record& record, const Place& place, bool* changed);
+  // Parks the tables in front of a statement that nobody has decided on.
+  Result<bool> Park(UnclearStatement statement, const Place& place);
+  // The captured tables of a statement that do not wait; none where nothing of it waits.
+  std::optional<std::vector<TablePath>> DrawnIn(const Record& record,
+                                                const SchemaChangeRecord& change);
+  Result<bool> SendChanges(DdlOutcome outcome, const SchemaChangeRecord& change,
+                           const Record& record, const Place& place);
+  Table* FindTable(const TablePath& path);
   Result<bool> SendStatement(const StatementChangePtr& change, const Place& place);
   // Writes the versions that statements made to the history, which has the last word on identities.
   Result<void> Remember(const Point& point, const TablePath& path, TableSchemaPtr* schema,
@@ -126,6 +135,7 @@ class DebeziumStream {
   DdlTracker ddl_;
   std::unordered_map<std::string, std::unique_ptr<Table>> tables_;  // by database, '\0', table
   Table* last_table_ = nullptr;
+  bool any_waits_ = false;
   std::string lookup_;
   StreamCounters counters_;
   int64_t last_event_time_ms_ = 0;

@@ -136,6 +136,7 @@ class FakeCoordinator : public CoordinatorPort {
   Result<std::vector<CoordinatorAction>> Restart(std::vector<RecoveredTable> tables,
                                                  int64_t now_ms) override;
   std::vector<CoordinatorAction> Step(CoordinatorInput input, int64_t now_ms) override;
+  DecisionId NewDecision() override { return next_++; }
   std::optional<SinkTableKey> Waiting(DecisionId decision) const override;
   EvolvedSchemaPtr Evolved(const SinkTableKey& table) const override;
 

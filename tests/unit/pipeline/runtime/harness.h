@@ -117,9 +117,10 @@ class Harness {
     auto shared = StateStore::OpenShared(folder_.path());
     return *(*shared)->OpenHolds();
   }
+  // Asks again and again: what is to be committed may still be on its way to the inlet.
   void Checkpoint(int commits_after) {
-    runtime_->RequestCheckpoint();
     EXPECT_TRUE(Eventually([&] {
+      runtime_->RequestCheckpoint();
       const std::lock_guard<std::mutex> lock(warehouse().mutex);
       return warehouse().commits >= commits_after;
     }));
