@@ -77,8 +77,9 @@ struct BinlogEvent {
   // Where the event ends in its file. 0 in artificial events, inside of a compressed transaction,
   // and on MariaDB 11.4 and newer inside of transactions; modulo 2^32 in larger files.
   uint32_t end_position = 0;
-  std::string_view body;   // between header and checksum
-  std::string_view bytes;  // all of it
+  bool is_mariadb = false;  // who wrote it
+  std::string_view body;    // between header and checksum
+  std::string_view bytes;   // all of it
 
   bool IsArtificial() const { return (flags & kArtificial) != 0; }
 };
