@@ -32,7 +32,7 @@ SourceType ReadSourceType(std::string_view text) {
 
 struct Family {
   std::string_view name;
-  std::initializer_list<WireType> types;
+  std::vector<WireType> types;
 };
 
 // Which codes a column of a type has in the log.

@@ -1,5 +1,6 @@
 #include "pipeline/sources/mysql/binlog/inflate.h"
 
+#define ZLIB_CONST  // next_in points to what is only read
 #include <zlib.h>
 
 #include "pipeline/sources/mysql/binlog/byte_reader.h"
@@ -22,7 +23,7 @@ bool Inflate(std::string_view packed, uint64_t size, Wrapper wrapper, std::strin
   }
   // One byte more than nothing: zlib refuses a null buffer.
   Bytef none = 0;
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.next_in = reinterpret_cast<const Bytef*>(packed.data());
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = size == 0 ? &none : reinterpret_cast<Bytef*>(out->data());
   stream.avail_out = static_cast<uInt>(size);

@@ -105,6 +105,7 @@ struct Transcoder::Impl {
   std::array<std::array<char, 4>, 256> characters{};
   bool keeps_ascii = true;  // kTable: bytes below 128 are themselves
   std::string scratch;
+  std::string source;
 
   ~Impl() {
     if (converter != reinterpret_cast<iconv_t>(-1)) iconv_close(converter);
@@ -135,8 +136,9 @@ void Transcoder::Impl::FillTable(bool is_latin1) {
 // By iconv; a character that it refuses is replaced.
 void Transcoder::Impl::Convert(std::string_view text, std::string* out) {
   iconv(converter, nullptr, nullptr, nullptr, nullptr);
-  char* in = const_cast<char*>(text.data());
-  size_t left = text.size();
+  source = text;  // iconv's interface wants bytes that it could write to
+  char* in = source.data();
+  size_t left = source.size();
   while (left > 0) {
     const size_t at = out->size();
     out->resize(at + left * 4 + 8);
