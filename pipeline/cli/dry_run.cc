@@ -35,12 +35,10 @@ PlannedChange* ChangeOf(const StatementChange& statement, const PartDecision& pa
   return &changes->back();
 }
 
-// A statement that made the table as it stands before `change`.
-StatementChange CreationBefore(const StatementChange& change) {
-  StatementChange create = change;
-  create.statement = nullptr;
-  create.parts.clear();
-  create.parts.push_back({0, CreateTable{}, nullptr, change.before()});
+std::shared_ptr<StatementChange> CreationOf(const TableSchemaPtr& schema) {
+  auto create = std::make_shared<StatementChange>();
+  create->table = schema->path;
+  create->parts.push_back({0, CreateTable{}, nullptr, schema});
   return create;
 }
 
@@ -76,10 +74,35 @@ Result<std::unique_ptr<DryRun>> DryRun::Make(const PipelineDefinition& definitio
   return run;
 }
 
-void DryRun::SetEvolved(const SinkTableKey& key, EvolvedSchema evolved) {
+void DryRun::SetState(const SinkTableKey& key, TableState state) {
   for (SinkRun& sink : sinks_) {
-    if (sink.definition->name == key.sink) sink.tables[key.table] = std::move(evolved);
+    if (sink.definition->name == key.sink) sink.tables[key.table] = std::move(state);
   }
+}
+
+LatticeStyle DryRun::StyleOf(const SinkRun& sink) {
+  const bool flink_cdc = sink.policy.behavior == Behavior::kLenient &&
+                         sink.policy.lenient_style == LenientStyle::kFlinkCdc;
+  return flink_cdc ? LatticeStyle::kFlinkCdc : LatticeStyle::kMatrix;
+}
+
+void DryRun::Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema) {
+  TableState& state = sink->tables[table];
+  const MergedStatement merged =
+      state.merge.Apply(CreationOf(schema), StyleOf(*sink), sink->policy.behavior);
+  if (merged.change->parts.empty()) return;
+  const EvolvedSchema* evolved = state.evolved ? &*state.evolved : nullptr;
+  state.evolved = DecideAt(*sink, table, *merged.change, evolved).evolved;
+}
+
+Result<void> DryRun::AddTable(const TableSchemaPtr& schema) {
+  for (SinkRun& sink : sinks_) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(schema->path));
+    for (const TablePath& table : tables) {
+      if (!sink.tables[table].merge.Has(schema->path)) Create(&sink, table, schema);
+    }
+  }
+  return {};
 }
 
 Decision DryRun::DecideAt(const SinkRun& sink, const TablePath& table,
@@ -102,17 +125,30 @@ Decision DryRun::DecideAt(const SinkRun& sink, const TablePath& table,
 
 void DryRun::PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
                         std::vector<PlannedChange>* changes) {
-  std::optional<EvolvedSchema>& evolved = sink->tables[table];
-  if (!evolved && change.before() != nullptr) {
-    evolved = DecideAt(*sink, table, CreationBefore(change), nullptr).evolved;
+  TableState& state = sink->tables[table];
+  if (change.before() != nullptr && !state.merge.Has(change.table)) {
+    Create(sink, table, change.before());
   }
-  const Decision decision = DecideAt(*sink, table, change, evolved ? &*evolved : nullptr);
-  for (const PartDecision& part : decision.parts) {
+  ShardMerge merge = state.merge;
+  const MergedStatement merged = merge.Apply(std::make_shared<const StatementChange>(change),
+                                             StyleOf(*sink), sink->policy.behavior);
+  Decision decision;
+  decision.evolved = state.evolved;
+  if (!merged.change->parts.empty()) {
+    decision = DecideAt(*sink, table, *merged.change, state.evolved ? &*state.evolved : nullptr);
+  }
+  std::vector<PartDecision> parts = merged.settled;
+  parts.insert(parts.end(), decision.parts.begin(), decision.parts.end());
+  bool fails = false;
+  for (const PartDecision& part : parts) {
+    fails = fails || part.verdict.kind == VerdictKind::kFail;
     ChangeOf(change, part, changes)
         ->sinks.push_back({sink->definition->name, std::string(sink->component->type), table, part,
                            sink->component->make_sink != nullptr});
   }
-  if (!decision.fails && !(decision.held && decision.rows_wait)) evolved = decision.evolved;
+  if (fails || (decision.held && decision.rows_wait)) return;
+  state.evolved = decision.evolved;
+  state.merge = std::move(merge);
 }
 
 Result<PlannedStatement> DryRun::Plan(const std::string& statement,

@@ -8,8 +8,7 @@
 
 #include "config/definition/pipeline_definition.h"
 #include "pipeline/route/router.h"
-#include "schema/audit/audit.h"
-#include "schema/policy/decide.h"
+#include "schema/coordinator/table_state.h"
 #include "sinks/api/component.h"
 
 namespace driftless {
@@ -37,14 +36,16 @@ struct PlannedStatement {
 };
 
 // Plays a pipeline's schema changes through without any connection: what `driftless plan` prints.
-// Every sink table starts as the state says (SetEvolved), else as create.table would make it from
-// the source table's schema, and goes on as the statements before leave it.
+// Every sink table starts as the state says (SetState), else as create.table would make it from the
+// source tables' schemas (AddTable), and goes on as the statements before leave it.
 class DryRun {
  public:
   // Errors: what a sink's options do not allow. `definition` outlives the object.
   static Result<std::unique_ptr<DryRun>> Make(const PipelineDefinition& definition);
 
-  void SetEvolved(const SinkTableKey& key, EvolvedSchema evolved);
+  void SetState(const SinkTableKey& key, TableState state);
+  // A table that is there already at the source; one that a state names is left alone.
+  Result<void> AddTable(const TableSchemaPtr& schema);
   // Decides about everything that one statement did; `changes` in the server's order.
   Result<PlannedStatement> Plan(const std::string& statement,
                                 const std::vector<StatementChange>& changes);
@@ -56,9 +57,11 @@ class DryRun {
     std::unique_ptr<SchemaPlanner> planner;
     SinkPolicy policy;
     std::unique_ptr<Router> router;
-    std::map<TablePath, std::optional<EvolvedSchema>> tables;
+    std::map<TablePath, TableState> tables;
   };
 
+  static LatticeStyle StyleOf(const SinkRun& sink);
+  static void Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema);
   void PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
                   std::vector<PlannedChange>* changes);
   static Decision DecideAt(const SinkRun& sink, const TablePath& table,

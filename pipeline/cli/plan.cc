@@ -88,7 +88,7 @@ Result<void> LoadState(const std::string& folder, mysql::DdlCatalog* catalog, Dr
   DRIFTLESS_ASSIGN_OR_RETURN(const auto states, store->TableStates());
   for (const StoredTableState& stored : states) {
     DRIFTLESS_ASSIGN_OR_RETURN(TableState state, ParseTableState(stored.state));
-    if (state.evolved) run->SetEvolved(stored.table, std::move(*state.evolved));
+    run->SetState(stored.table, std::move(state));
   }
   return {};
 }
@@ -121,6 +121,7 @@ Result<int> RunPlan(const PlanFlags& flags) {
         RunScript(script, flags.database, &catalog, [](auto&&...) -> Result<void> { return {}; });
     if (!result) return std::move(result).error().Context(flags.schema_file);
   }
+  for (const TableSchemaPtr& table : catalog.Tables()) DRIFTLESS_TRY(run->AddTable(table));
   bool fails = false;
   bool rows_may_stop = false;
   for (const std::string& ddl : flags.ddl) {

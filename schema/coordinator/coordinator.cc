@@ -256,6 +256,7 @@ struct Coordinator::Impl {
     TableState& state = tables[key];
     OpenChange& open = *state.open;
     open.phase = Phase::kHeld;
+    open.answered = false;  // where one of several parts was answered, the others still wait
     if (open.held_since_ms == 0) open.held_since_ms = now_ms;
     for (const PartDecision& part : open.parts) {
       if (part.verdict.kind != VerdictKind::kHold) continue;
@@ -283,6 +284,9 @@ struct Coordinator::Impl {
     late.change = std::move(held_only);
     std::erase_if(late.parts,
                   [](const PartDecision& part) { return part.verdict.kind != VerdictKind::kHold; });
+    // It answers to its own numbers only: those of the other parts are decided with them.
+    std::erase_if(late.ids, [&](const auto& id) { return !is_held(id.first); });
+    std::erase_if(late.forced, [&](const auto& forced) { return !is_held(forced.first); });
     for (const PartDecision& part : late.parts) {
       Emit(Notify{MakeRecord(key, late, part, AuditPhase::kIntent, AuditResult::kHeld),
                   Notify::Level::kWarn});
@@ -422,6 +426,13 @@ struct Coordinator::Impl {
       return Finish(key, /*was_cut=*/false);
     }
     Decision decision = Decide(MakeInput(key, state, open));
+    if (decision.held) {  // one of several drops was answered: the others still wait
+      open.answered = false;
+      state.late.push_back(std::move(open));
+      state.open.reset();
+      RecordState(key);
+      return GoOn(key);
+    }
     const bool fails = decision.fails;
     TakeOver(std::move(decision), &open);
     AuditIntents(key, &open);

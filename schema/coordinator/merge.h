@@ -37,6 +37,7 @@ class ShardMerge {
   // Several shards feed the table, or did.
   bool is_merged() const { return merged_; }
   size_t shard_count() const { return shards_.size(); }
+  bool Has(const TablePath& source) const { return shards_.count(source) > 0; }
   const TableSchema& schema() const { return schema_; }
 
   // `evolved`, which names merged identities, in the identities of each shard.

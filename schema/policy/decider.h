@@ -11,7 +11,8 @@
 #include "schema/policy/ruling.h"
 
 // The inside of Decide: one object works through one statement. decide.cc puts the whole together,
-// decide_columns.cc decides about columns, decide_tables.cc about tables and keys.
+// decide_columns.cc decides about drops, types and nullability, decide_names.cc about renames, adds
+// and places, decide_tables.cc about tables and keys.
 namespace driftless {
 
 // What was decided about one column (or the whole) of one part.

@@ -415,6 +415,54 @@ TEST(CoordinatorHoldTest, ALateDropOfARevivedColumnFindsNothing) {
   EXPECT_EQ(h.audit.back().verdict.reason, "column is not at the sink");
 }
 
+// The add of the same name needs the drop, so both wait; the rejected add leaves the drop alone.
+TEST(CoordinatorHoldTest, ALateDropAnswersToItsOwnNumberOnly) {
+  CoordinatorHarness h("paimon");
+  h.policy.approval = {EventKind::kDropColumn};
+  SourceTable orders = *Orders();
+  h.Arrive(orders.Create());
+  h.Arrive(orders.Begin().Drop("qty").Add("qty INT").End());
+  EXPECT_TRUE(h.coordinator->WaitsForPerson(h.key));
+  h.Answer(3, Choice::kReject);
+  EXPECT_EQ(h.Columns(), "id, qty [free], note");
+  EXPECT_FALSE(h.coordinator->Waiting(3).has_value()) << "it has its outcome";
+  h.Answer(3, Choice::kReject);
+  EXPECT_EQ(h.SinkColumns(), "id, qty, note") << "nobody has approved the drop";
+  EXPECT_EQ(h.Columns(), "id, qty [free], note");
+  h.Answer(2, Choice::kApprove);
+  EXPECT_EQ(h.SinkColumns(), "id, note");
+  EXPECT_EQ(h.Columns(), "id, note");
+}
+
+TEST(CoordinatorHoldTest, OfTwoLateDropsTheOtherStillWaits) {
+  CoordinatorHarness h("paimon");
+  h.policy.approval = {EventKind::kDropColumn};
+  SourceTable orders = *Orders();
+  h.Arrive(orders.Create());
+  h.Arrive(orders.Begin().Drop("qty").Drop("note").End());
+  h.Answer(2, Choice::kReject);
+  EXPECT_EQ(h.SinkColumns(), "id, qty, note");
+  h.Crash();
+  h.Run();
+  EXPECT_TRUE(h.coordinator->Waiting(3).has_value());
+  h.Answer(3, Choice::kApprove);
+  EXPECT_EQ(h.SinkColumns(), "id, qty");
+  EXPECT_EQ(h.Columns(), "id, qty [free]");
+  EXPECT_EQ(h.coordinator->Evolved(h.key)->FindName("qty")->fill, EvolvedColumn::Fill::kKeep);
+}
+
+TEST(CoordinatorHoldTest, OfTwoHeldPartsTheOtherStillTimesOut) {
+  CoordinatorHarness h("paimon");
+  h.policy.approval = {EventKind::kDropColumn};
+  SourceTable orders = *Orders();
+  h.Arrive(orders.Create());
+  h.Arrive(orders.Begin().Drop("qty").Rename("note", "text").Add("qty INT").End());
+  h.Answer(3, Choice::kReject);
+  ASSERT_TRUE(h.coordinator->WaitsForPerson(h.key));
+  h.Pass(h.policy.approval_timeout_ms);
+  EXPECT_TRUE(h.failed.has_value());
+}
+
 TEST(CoordinatorHoldTest, ALateRejectKeepsTheOldValues) {
   CoordinatorHarness h("paimon");
   h.policy.approval = {EventKind::kDropColumn};
