@@ -37,6 +37,12 @@ bool IsSent(const PartDecision& part) {
          (part.verdict.kind == VerdictKind::kApply || part.verdict.kind == VerdictKind::kRewrite);
 }
 
+bool IsHeld(const OpenChange& open, uint32_t number) {
+  return std::any_of(open.parts.begin(), open.parts.end(), [&](const PartDecision& part) {
+    return part.part == number && part.verdict.kind == VerdictKind::kHold;
+  });
+}
+
 AuditResult ResultOf(const OpenChange& open, const PartDecision& part) {
   if (part.verdict.kind == VerdictKind::kFail) return AuditResult::kFailed;
   if (part.verdict.kind == VerdictKind::kHold) return AuditResult::kHeld;
@@ -275,24 +281,19 @@ struct Coordinator::Impl {
     late.late = true;
     late.held_since_ms = now_ms;
     auto held_only = std::make_shared<StatementChange>(*late.change);
-    const auto is_held = [&](uint32_t number) {
-      return std::any_of(late.parts.begin(), late.parts.end(), [&](const PartDecision& part) {
-        return part.part == number && part.verdict.kind == VerdictKind::kHold;
-      });
-    };
-    std::erase_if(held_only->parts, [&](const SchemaChange& part) { return !is_held(part.part); });
+    std::erase_if(held_only->parts,
+                  [&](const SchemaChange& part) { return !IsHeld(late, part.part); });
     late.change = std::move(held_only);
     std::erase_if(late.parts,
                   [](const PartDecision& part) { return part.verdict.kind != VerdictKind::kHold; });
-    // It answers to its own numbers only: those of the other parts are decided with them.
-    std::erase_if(late.ids, [&](const auto& id) { return !is_held(id.first); });
-    std::erase_if(late.forced, [&](const auto& forced) { return !is_held(forced.first); });
     for (const PartDecision& part : late.parts) {
       Emit(Notify{MakeRecord(key, late, part, AuditPhase::kIntent, AuditResult::kHeld),
                   Notify::Level::kWarn});
     }
     late.begun.clear();
     late.ended.clear();
+    late.settled.clear();
+    late.settled_begun.clear();
     state.late.push_back(std::move(late));
     if (NeedsCut(state, *state.open)) {
       // Its rows go on as after a skip, which binds the column otherwise: that is cut too.
@@ -679,9 +680,10 @@ struct Coordinator::Impl {
   };
 
   std::optional<Found> FindDecision(DecisionId id) {
+    // A hold answers to the numbers of its held parts only: the others have their verdicts.
     const auto holds = [&](const OpenChange& open) -> std::optional<uint32_t> {
       for (const auto& [part, decision] : open.ids) {
-        if (decision == id) return part;
+        if (decision == id && (open.phase == Phase::kFailed || IsHeld(open, part))) return part;
       }
       return std::nullopt;
     };

@@ -12,7 +12,15 @@ namespace {
 
 // Seeds that once broke something.
 constexpr uint64_t kOnceBroken[] = {
-    1, 6, 10, 1000, 1002, 1030, 17769383969035450381ULL, 16551500734416449608ULL,
+    1,
+    6,
+    10,
+    1000,
+    1002,
+    1030,
+    17769383969035450381ULL,
+    16551500734416449608ULL,
+    12907572902258123790ULL,
 };
 constexpr uint64_t kFixedSeeds = 40;
 constexpr uint64_t kRandomSeeds = 200;

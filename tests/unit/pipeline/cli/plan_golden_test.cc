@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "pipeline/cli/cli.h"
+#include "tests/doubles/source_dir.h"
 
 // `driftless plan` and `driftless explain` as users see them: their JSON is an interface. Written
 // anew with DRIFTLESS_UPDATE_GOLDEN=1; look at the difference before committing it.
 namespace driftless {
 namespace {
 
-const std::string kFolder = DRIFTLESS_SOURCE_DIR "/tests/golden/plan/";
+const std::string kFolder = SourceDir() + "/tests/golden/plan/";
 
 struct Outcome {
   int exit_code = 0;
