@@ -189,9 +189,21 @@ struct Coordinator::Impl {
     return input;
   }
 
-  static void TakeOver(Decision decision, OpenChange* open) {
-    open->parts = open->settled;
-    open->parts.insert(open->parts.end(), decision.parts.begin(), decision.parts.end());
+  void TakeOver(const SinkTableKey& key, Decision decision, OpenChange* open) {
+    std::vector<PartDecision> parts = open->settled;
+    parts.insert(parts.end(), decision.parts.begin(), decision.parts.end());
+    // An add that was to be planned again, since its name came free, is not where the drop is
+    // refused.
+    for (const PartDecision& old : open->parts) {
+      const bool stays = std::any_of(parts.begin(), parts.end(), [&](const PartDecision& part) {
+        return part.part == old.part;
+      });
+      if (stays || open->ids.count(old.part) == 0) continue;
+      Emit(
+          RecordAudit{MakeRecord(key, *open, old, AuditPhase::kOutcome, AuditResult::kSuperseded)});
+      open->ids.erase(old.part);
+    }
+    open->parts = std::move(parts);
     open->plan = std::move(decision.plan);
     open->step_parts = std::move(decision.step_parts);
     open->evolved = std::move(decision.evolved);
@@ -211,7 +223,7 @@ struct Coordinator::Impl {
     const bool fails = decision.fails;
     const bool held = decision.held;
     const bool rows_wait = decision.rows_wait;
-    TakeOver(std::move(decision), &open);
+    TakeOver(key, std::move(decision), &open);
     AuditIntents(key, &open);
     if (fails) return Fail(key);
     if (held && rows_wait) return Hold(key);
@@ -435,7 +447,7 @@ struct Coordinator::Impl {
       return GoOn(key);
     }
     const bool fails = decision.fails;
-    TakeOver(std::move(decision), &open);
+    TakeOver(key, std::move(decision), &open);
     AuditIntents(key, &open);
     if (fails) return Fail(key);
     Cut(key);
@@ -468,7 +480,7 @@ struct Coordinator::Impl {
       open.phase = Phase::kReading;
       return Emit(ReadSinkTable{key});
     }
-    TakeOver(DecideParts(key, state, open), &open);
+    TakeOver(key, DecideParts(key, state, open), &open);
     AuditIntents(key, &open);
     SendStep(key, sent);
   }
@@ -597,7 +609,7 @@ struct Coordinator::Impl {
     const bool executing = open.one_by_one && !open.parts.empty();
     open.plan = SchemaPlan();
     if (!executing) return DecideOpen(key);
-    TakeOver(DecideParts(key, state, open), &open);
+    TakeOver(key, DecideParts(key, state, open), &open);
     AuditIntents(key, &open);
     SendStep(key, 0);
   }

@@ -288,6 +288,28 @@ TEST(CoordinatorRefusalTest, TryEvolveRepeatsACombinedStatementPartByPart) {
   EXPECT_NE(h.OpenDivergences().find("still named qty"), std::string::npos);
 }
 
+// The add that had found its name taken is planned again with the drop that frees the name, and not
+// without it.
+TEST(CoordinatorRefusalTest, WhatIsNotPlannedAgainAfterAllIsSuperseded) {
+  CoordinatorHarness h("paimon", Behavior::kTryEvolve);
+  SourceTable orders = *Orders();
+  h.Arrive(orders.Create());
+  h.scripts.push_back(Refusal("no rename"));
+  h.Arrive(orders.Begin().Rename("qty", "quantity").End());
+  h.Arrive(orders.Begin().Add("qty INT").End());
+  EXPECT_EQ(h.Columns(), "id, qty, note") << "the name is taken";
+  h.audit.clear();
+  h.scripts.push_back(Refusal("the combined commit"));
+  h.scripts.push_back(Refusal("no drop"));
+  h.Arrive(orders.Begin().Drop("quantity").End());
+  EXPECT_EQ(h.SinkColumns(), "id, qty, note");
+  std::map<DecisionId, int> open;
+  for (const AuditRecord& record : h.audit) {
+    open[record.id] = record.phase == AuditPhase::kOutcome ? 0 : 1;
+  }
+  for (const auto& [id, without_outcome] : open) EXPECT_EQ(without_outcome, 0) << "decision " << id;
+}
+
 TEST(CoordinatorRefusalTest, ASwapThatStopsInItsMiddleIsTakenAsItIs) {
   CoordinatorHarness h("selectdb", Behavior::kTryEvolve);
   SourceTable orders("shop.orders", {"id INT NOT NULL", "a INT", "b INT"}, {"id"});
