@@ -86,12 +86,13 @@ ChangeBatchPtr Unowned(const ChangeBatch& batch) {
 class PaimonSink : public Sink {
  public:
   PaimonSink(std::shared_ptr<ObjectStore> store, PaimonOptions options,
-             const SinkEnvironment& environment, TimeZone zone, Compaction compaction)
+             const SinkEnvironment& environment, TimeZone zone, Compaction compaction,
+             std::function<void(int64_t ms)> wait_ms)
       : store_(std::move(store)),
         clock_(environment.clock != nullptr ? environment.clock : SystemClock()),
         table_properties_(options.table_properties),
         catalog_(store_, clock_),
-        committer_(store_, Settings(options, clock_)),
+        committer_(store_, Settings(options, clock_, std::move(wait_ms))),
         pipeline_(environment.pipeline_name),
         sink_(environment.sink_name),
         zone_(std::move(zone)),
@@ -264,10 +265,12 @@ class PaimonSink : public Sink {
   }
 
  private:
-  static CommitSettings Settings(const PaimonOptions& options, const Clock* clock) {
+  static CommitSettings Settings(const PaimonOptions& options, const Clock* clock,
+                                 std::function<void(int64_t ms)> wait_ms) {
     CommitSettings settings;
     settings.commit_user_prefix = options.commit_user_prefix;
     settings.clock = clock;
+    settings.wait_ms = std::move(wait_ms);
     return settings;
   }
 
@@ -364,13 +367,15 @@ class PaimonSink : public Sink {
 Result<std::unique_ptr<Sink>> MakePaimonSinkOver(std::shared_ptr<ObjectStore> warehouse,
                                                  PaimonOptions options,
                                                  const SinkEnvironment& environment,
-                                                 Compaction compaction) {
+                                                 Compaction compaction,
+                                                 std::function<void(int64_t ms)> wait_ms) {
   TimeZone zone;
   if (!environment.local_time_zone.empty()) {
     DRIFTLESS_ASSIGN_OR_RETURN(zone, TimeZone::Load(environment.local_time_zone));
   }
-  return std::unique_ptr<Sink>(std::make_unique<PaimonSink>(
-      std::move(warehouse), std::move(options), environment, std::move(zone), compaction));
+  return std::unique_ptr<Sink>(
+      std::make_unique<PaimonSink>(std::move(warehouse), std::move(options), environment,
+                                   std::move(zone), compaction, std::move(wait_ms)));
 }
 
 }  // namespace driftless::paimon

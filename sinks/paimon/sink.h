@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "sinks/api/component.h"
@@ -12,12 +14,13 @@ namespace driftless::paimon {
 // Whether the sink compacts tables (unless they are write-only) on a thread of its own.
 enum class Compaction : uint8_t { kNone, kBackground };
 
-// The sink over a store that the caller chose: tests and the simulator use one in memory, and no
-// thread.
+// The sink over a store that the caller chose: tests and the simulator use one in memory, no
+// thread, and `wait_ms` in place of sleeping between attempts.
 Result<std::unique_ptr<Sink>> MakePaimonSinkOver(std::shared_ptr<ObjectStore> warehouse,
                                                  PaimonOptions options,
                                                  const SinkEnvironment& environment,
-                                                 Compaction compaction = Compaction::kNone);
+                                                 Compaction compaction = Compaction::kNone,
+                                                 std::function<void(int64_t ms)> wait_ms = nullptr);
 
 }  // namespace driftless::paimon
 

@@ -21,9 +21,12 @@ constexpr uint64_t kOnceBroken[] = {
     17769383969035450381ULL,
     16551500734416449608ULL,
     12907572902258123790ULL,
+    11580331137153352115ULL,
 };
 constexpr uint64_t kFixedSeeds = 40;
 constexpr uint64_t kRandomSeeds = 200;
+constexpr uint64_t kFixedPaimonSeeds = 5;
+constexpr uint64_t kRandomPaimonSeeds = 5;
 
 std::optional<uint64_t> FromEnvironment(const char* name) {
   const char* text = std::getenv(name);
@@ -58,11 +61,32 @@ TEST(CoordinatorSimulation, RandomSeeds) {
   }
   const uint64_t base = FromEnvironment("DRIFTLESS_BASE_SEED").value_or(FreshSeed());
   const uint64_t seeds = FromEnvironment("DRIFTLESS_RANDOM_SEEDS").value_or(kRandomSeeds);
-  std::cout << seeds << " random seeds, DRIFTLESS_BASE_SEED=" << base << std::endl;
+  std::cout << seeds << " random seeds, DRIFTLESS_BASE_SEED=" << base << "\n" << std::flush;
   std::mt19937_64 random(base);
   for (uint64_t i = 0; i < seeds; ++i) {
     const uint64_t seed = random();
     ASSERT_EQ(Simulation(seed).Run(), "") << "run it again with DRIFTLESS_SEED=" << seed;
+  }
+}
+
+// One of the two sinks is the real one for Paimon, on a store that forgets.
+// DRIFTLESS_PAIMON_SEEDS=n says how many; DRIFTLESS_SEED and DRIFTLESS_BASE_SEED are as above.
+TEST(CoordinatorSimulation, RealPaimonSeeds) {
+  constexpr auto kReal = Simulation::Sinks::kRealPaimon;
+  if (const auto seed = FromEnvironment("DRIFTLESS_SEED")) {
+    ASSERT_EQ(Simulation(*seed, kReal).Run(), "") << "seed " << *seed;
+    return;
+  }
+  for (uint64_t seed = 1; seed <= kFixedPaimonSeeds; ++seed) {
+    ASSERT_EQ(Simulation(seed, kReal).Run(), "") << "seed " << seed;
+  }
+  const uint64_t base = FromEnvironment("DRIFTLESS_BASE_SEED").value_or(FreshSeed());
+  const uint64_t seeds = FromEnvironment("DRIFTLESS_PAIMON_SEEDS").value_or(kRandomPaimonSeeds);
+  std::cout << seeds << " random seeds, DRIFTLESS_BASE_SEED=" << base << "\n" << std::flush;
+  std::mt19937_64 random(base);
+  for (uint64_t i = 0; i < seeds; ++i) {
+    const uint64_t seed = random();
+    ASSERT_EQ(Simulation(seed, kReal).Run(), "") << "run it again with DRIFTLESS_SEED=" << seed;
   }
 }
 

@@ -51,6 +51,7 @@ class ModelSink {
       table.rows.clear();
       return "";
     }
+    if (step.payload.empty()) MoveByNativeIds(step, &table);
     size_t begin = 0;
     while (begin < step.payload.size()) {
       const size_t end = step.payload.find('\n', begin);
@@ -74,6 +75,20 @@ class ModelSink {
   }
 
  private:
+  // What a real sink's step did to the rows: a column is the one with the same id.
+  static void MoveByNativeIds(const Step& step, Table* table) {
+    for (auto& [key, row] : table->rows) {
+      Row moved;
+      for (const SinkColumn& after : step.after->columns) {
+        for (const SinkColumn& before : step.before.columns) {
+          const auto value = row.find(before.name);
+          if (before.native_id != after.native_id || value == row.end()) continue;
+          moved[after.name] = value->second;
+        }
+      }
+      row = std::move(moved);
+    }
+  }
   static std::vector<std::string> Names(const SinkTable& table) {
     std::vector<std::string> names;
     for (const SinkColumn& column : table.columns) {

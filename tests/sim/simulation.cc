@@ -42,7 +42,11 @@ ModelSink::Row Project(const Item& item, const EvolvedSchema& evolved) {
       continue;
     }
     const auto value = item.values.find(column.source);
-    if (value != item.values.end()) row[column.sink.name] = value->second;
+    if (value != item.values.end()) {
+      row[column.sink.name] = value->second;
+    } else if (!column.sink.type.nullable()) {
+      row[column.sink.name] = "0";  // pipeline.on-null-violation: default-value
+    }
   }
   return row;
 }
@@ -56,6 +60,7 @@ struct Simulation::SinkUnderTest {
   std::unique_ptr<SchemaPlanner> planner;
   SinkPolicy policy;
   ModelSink sink;
+  std::unique_ptr<PaimonWorld> real;  // in place of the model
   // Steps that took effect and schemas that were released, by the cursor's position.
   struct Event {
     SinkTableKey key;
@@ -68,7 +73,7 @@ struct Simulation::SinkUnderTest {
       released;
 };
 
-Simulation::Simulation(uint64_t seed) : random_(seed) {
+Simulation::Simulation(uint64_t seed, Sinks which) : random_(seed) {
   static constexpr std::string_view kTypes[] = {"paimon",   "fluss",    "starrocks", "iceberg",
                                                 "hologres", "selectdb", "maxcompute"};
   static constexpr Behavior kBehaviors[] = {Behavior::kLenient, Behavior::kLenient,
@@ -85,11 +90,17 @@ Simulation::Simulation(uint64_t seed) : random_(seed) {
   for (size_t i = 0; i < 2; ++i) {
     auto sink = std::make_unique<SinkUnderTest>();
     sink->type = kTypes[Below(std::size(kTypes))];
+    const bool real = which == Sinks::kRealPaimon && i == 0;
+    if (real) sink->type = "paimon";
     sink->name = sink->type + std::to_string(i);
     for (const SinkComponent& component : AllSinks()) {
       if (component.type == sink->type) sink->matrix = component.matrix;
     }
     sink->planner = ModelOf(sink->type);
+    if (real) {
+      sink->real =
+          std::make_unique<PaimonWorld>([this](uint32_t limit) { return Below(limit); }, faults_);
+    }
     sink->policy.behavior = kBehaviors[Below(std::size(kBehaviors))];
     if (!sink->matrix->supports_try_evolve && sink->policy.behavior == Behavior::kTryEvolve) {
       sink->policy.behavior = Behavior::kLenient;
@@ -108,7 +119,7 @@ Simulation::Simulation(uint64_t seed) : random_(seed) {
       const SinkTableKey key{sink->name, table};
       if (FeedOf(key) == nullptr)
         feeds_.push_back(
-            Feed{key, {}, 0, "", false, false, 0, false, 0, false, nullptr, {}, {}, nullptr});
+            Feed{key, {}, 0, "", false, false, {}, 0, false, 0, false, nullptr, {}, {}, nullptr});
       FeedOf(key)->sources.insert(source);
     }
     sinks_.push_back(std::move(sink));
@@ -140,7 +151,7 @@ void Simulation::MakeRow(size_t source) {
   Item item;
   item.source = source;
   item.schema = sources_[source]->schema();
-  item.key = std::to_string(source) + "/" + std::to_string(Below(6));
+  item.key = std::to_string(source * 100 + Below(6));
   for (const Column& column : item.schema->columns) {
     if (column.type.nullable() && Chance(15)) continue;
     item.values[column.id] = item.schema->IsKey(column.id) ? item.key : std::to_string(Below(90));
@@ -242,6 +253,19 @@ ModelSink* Simulation::SinkOf(const SinkTableKey& key) {
   return nullptr;
 }
 
+PaimonWorld* Simulation::RealOf(const SinkTableKey& key) {
+  for (auto& sink : sinks_) {
+    if (sink->name == key.sink) return sink->real.get();
+  }
+  return nullptr;
+}
+
+// How the table really is.
+std::optional<SinkTable> Simulation::Look(const SinkTableKey& key) {
+  PaimonWorld* real = RealOf(key);
+  return real != nullptr ? real->Look(key.table) : SinkOf(key)->Read(key.table);
+}
+
 void Simulation::Log(std::string what) {
   log_.push_back(std::move(what));
   if (log_.size() > kLogLines) log_.pop_front();
@@ -256,21 +280,20 @@ void Simulation::Broken(const std::string& what) {
 void Simulation::Start() {
   std::vector<CoordinatorSink> sinks;
   for (const auto& sink : sinks_) {
-    sinks.push_back(
-        {sink->name, sink->type, sink->matrix, sink->planner.get(), &sink->policy, true});
+    sinks.push_back({sink->name, sink->type, sink->matrix,
+                     sink->real ? &sink->real->planner() : sink->planner.get(), &sink->policy,
+                     true});
+    if (sink->real) sink->real->Restart();
   }
+  ++processes_;
   coordinator_ = std::make_unique<Coordinator>("sim", std::move(sinks), next_decision_);
   pending_.clear();
   std::vector<RecoveredTable> recovered;
   for (Feed& feed : feeds_) {
-    if (feed.cut_pending) {  // its tokens are found: committed now, or they had been already
-      feed.cut_pending = false;
-      Commit(&feed);
-      feed.committed = feed.cut_position;
-      feed.cut_committed = true;
-    } else {
-      feed.buffer.clear();
-    }
+    // Its tokens are found: committed now, or they had been already.
+    if (feed.cut_pending || feed.token) Settle(&feed);
+    feed.buffer.clear();
+    CleanUp(feed);
     feed.position = feed.committed;
     feed.evolved.reset();
     feed.by_source.clear();
@@ -370,20 +393,75 @@ void Simulation::WriteRow(Feed* feed, const Item& item) {
   feed->buffer_schema = feed->evolved;
 }
 
-void Simulation::Commit(Feed* feed) {
+// Up to transaction A.
+bool Simulation::Seal(Feed* feed) {
+  PaimonWorld* real = RealOf(feed->key);
+  feed->cut_position = feed->position;
+  if (real == nullptr || feed->buffer.empty()) return true;
+  auto token = real->Seal(*feed->buffer_schema, feed->buffer);
+  if (token) {
+    feed->token = std::move(*token);
+    return true;
+  }
+  Log(feed->key.ToString() + " cannot seal: " + token.error().ToString());
+  if (real->crashed()) Crash("in a seal");
+  return false;
+}
+
+// Up to transaction B.
+bool Simulation::Commit(Feed* feed) {
+  PaimonWorld* real = RealOf(feed->key);
+  while (real != nullptr && feed->token) {
+    const auto done = real->Commit(*feed->token);
+    if (done && !real->crashed()) break;
+    Log(feed->key.ToString() + " does not hear of its commit" +
+        (done ? "" : ": " + done.error().ToString()));
+    if (!real->crashed()) continue;
+    Crash("in a commit");
+    return false;
+  }
   for (const auto& [key, row] : feed->buffer) {
+    if (real != nullptr) break;
     const std::string wrong =
         SinkOf(feed->key)->Write(feed->key.table, *feed->buffer_schema, key, row);
-    if (!wrong.empty()) return Broken(feed->key.ToString() + ": " + wrong);
+    if (!wrong.empty()) Broken(feed->key.ToString() + ": " + wrong);
   }
   Log(feed->key.ToString() + " commits " + std::to_string(feed->buffer.size()));
   feed->buffer.clear();
+  feed->token.reset();
+  feed->committed = feed->cut_position;
+  return true;
+}
+
+// A cut that a former process recorded and did not see committed.
+void Simulation::Settle(Feed* feed) {
+  PaimonWorld* real = RealOf(feed->key);
+  while (real != nullptr && feed->token && broken_.empty()) {
+    const auto state = real->LookUp(*feed->token);
+    if (state && *state == CommitState::kCommitted) break;
+    if (state && *state == CommitState::kGone) Broken(feed->key.ToString() + ": a token is gone");
+    if (state && *state == CommitState::kPrepared) (void)real->Commit(*feed->token);
+    if (real->crashed()) real->Restart();
+  }
+  feed->token.reset();
+  feed->cut_committed = std::exchange(feed->cut_pending, false);
+  Commit(feed);
+}
+
+void Simulation::CleanUp(const Feed& feed) {
+  PaimonWorld* real = RealOf(feed.key);
+  while (real != nullptr) {
+    const bool done = real->CleanUp(feed.key.table, {}).has_value();
+    if (!real->crashed() && done) return;
+    if (real->crashed()) real->Restart();
+  }
 }
 
 void Simulation::Checkpoint(Feed* feed) {
   if (feed->waits) return;  // its cut is the schema cut
+  if (!Seal(feed)) return;
+  if (feed->token && faults_ && Chance(2)) return Crash("between A and B of a checkpoint");
   Commit(feed);
-  feed->committed = feed->position;
 }
 
 void Simulation::Perform() {
@@ -399,8 +477,10 @@ void Simulation::Do(ReadSinkTable& read) {
         SinkTableRead{read.table, MakeError(ErrorKind::kUnavailable, "no answer")}, now_ms_));
     return;
   }
-  Take(coordinator_->Step(SinkTableRead{read.table, SinkOf(read.table)->Read(read.table.table)},
-                          now_ms_));
+  PaimonWorld* real = RealOf(read.table);
+  auto actual = real != nullptr ? real->Read(read.table.table) : Look(read.table);
+  if (real != nullptr && real->crashed()) return Crash("in a read");
+  Take(coordinator_->Step(SinkTableRead{read.table, std::move(actual)}, now_ms_));
 }
 
 void Simulation::Do(CutTable& cut) {
@@ -408,13 +488,16 @@ void Simulation::Do(CutTable& cut) {
   Log(cut.table.ToString() + " is cut at " + std::to_string(feed->position));
   feed->waits = true;
   if (faults_ && Chance(4)) return Crash("before transaction A");
+  const int64_t process = processes_;
+  if (!Seal(feed)) {
+    if (process == processes_) pending_.push_back(std::move(cut));  // tried again
+    return;
+  }
   feed->state = cut.state;
   feed->has_state = true;
   feed->cut_pending = true;
-  feed->cut_position = feed->position;
   if (faults_ && Chance(4)) return Crash("between A and B");
-  Commit(feed);
-  feed->committed = feed->position;
+  if (!Commit(feed)) return;
   feed->cut_pending = false;
   feed->cut_committed = true;
   if (faults_ && Chance(4)) return Crash("after B");
@@ -438,6 +521,7 @@ void Simulation::Do(ExecuteStep& execute) {
     Take(coordinator_->Step(StepFinished{execute.table, execute.step, std::move(result)}, now_ms_));
   };
   const uint32_t dice = faults_ ? Below(100) : 99;
+  if (PaimonWorld* real = RealOf(execute.table)) return ExecuteAtReal(execute, feed, real, dice);
   if (dice < 4) return Crash("before a step");
   if (dice < 8) {
     take_effect();
@@ -455,6 +539,45 @@ void Simulation::Do(ExecuteStep& execute) {
   }
   take_effect();
   answer({});
+}
+
+// The real sink says by itself what it could not do; what took effect is looked at.
+void Simulation::ExecuteAtReal(ExecuteStep& execute, Feed* feed, PaimonWorld* real, uint32_t dice) {
+  const Step& planned = execute.plan->steps[execute.step];
+  const auto before = real->Look(execute.table.table);
+  if (dice < 4) return Crash("before a step");
+  Result<void> result = real->Execute(*execute.plan, execute.step);
+  const bool crashed = real->crashed();
+  if (crashed) real->Restart();  // what it left behind is seen by the next process
+  const auto after = real->Look(execute.table.table);
+  const bool took_effect = before != after || (planned.repeatable && after &&
+                                               real->Contents(execute.table.table).empty());
+  Log(execute.table.ToString() + (took_effect ? " has done: " : " has not done: ") +
+      planned.action + (result ? "" : ": " + result.error().ToString()));
+  if (took_effect) {
+    Step step;
+    step.action = planned.action;
+    if (before) step.before = *before;
+    step.after = after;
+    step.creates_table = !before;
+    step.repeatable = planned.repeatable;
+    for (auto& sink : sinks_) {
+      if (sink->name == execute.table.sink) {
+        sink->executed.push_back({execute.table, feed->position, std::move(step)});
+      }
+    }
+  }
+  if (crashed) return Crash("in a step");
+  if (dice < 8) return Crash("after a step");
+  if (dice < 12) result = MakeError(ErrorKind::kCommitUnknown, "the answer was lost");
+  if (result && !took_effect && !planned.repeatable) {
+    Broken(execute.table.ToString() + ": said to be done and is not: " + planned.action);
+  }
+  if (!result && !result.error().IsRetryable() &&
+      result.error().kind() != ErrorKind::kCommitUnknown) {
+    Broken(execute.table.ToString() + ": the sink gives up: " + result.error().ToString());
+  }
+  Take(coordinator_->Step(StepFinished{execute.table, execute.step, std::move(result)}, now_ms_));
 }
 
 void Simulation::Do(Release& release) {
@@ -552,7 +675,7 @@ std::string Simulation::Run() {
 // ---- the promises -------------------------------------------------------------------------------
 
 void Simulation::CheckTable(const Feed& feed) {
-  const std::optional<SinkTable> actual = SinkOf(feed.key)->Read(feed.key.table);
+  const std::optional<SinkTable> actual = Look(feed.key);
   if (feed.evolved == nullptr) return;
   if (!actual) return Broken(feed.key.ToString() + ": released without a table at the sink");
   std::set<std::string> names;
@@ -574,6 +697,10 @@ void Simulation::CheckTable(const Feed& feed) {
 // Plays the stream once more, without any fault, with the steps that took effect at their places:
 // the sinks must hold exactly the same rows.
 void Simulation::CheckEnd() {
+  faults_ = false;
+  for (auto& sink : sinks_) {
+    if (sink->real) sink->real->NoMoreFaults();
+  }
   for (Feed& feed : feeds_) Checkpoint(&feed);
   for (const auto& sink : sinks_) {
     for (const Feed& feed : feeds_) {
@@ -604,6 +731,21 @@ void Simulation::CheckEnd() {
         if (!wrong.empty()) return Broken("reference of " + feed.key.ToString() + ": " + wrong);
       }
       const auto* expected = reference.Find(feed.key.table);
+      if (sink->real) {
+        const auto there = sink->real->Look(feed.key.table);
+        if (there.has_value() != (expected != nullptr)) {
+          return Broken(feed.key.ToString() + ": the real table is there in one of both only");
+        }
+        if (!there) continue;
+        const auto rows = sink->real->Contents(feed.key.table);
+        const auto wanted = PaimonWorld::Render(*there, *expected);
+        if (rows == wanted) continue;
+        std::string text = feed.key.ToString() + ": real rows differ: is";
+        for (const std::string& row : rows) text += " " + row;
+        text += ", not";
+        for (const std::string& row : wanted) text += " " + row;
+        return Broken(text);
+      }
       const auto* actual = sink->sink.Find(feed.key.table);
       if ((expected == nullptr) != (actual == nullptr)) {
         return Broken(feed.key.ToString() + ": the table is there in one of both only");

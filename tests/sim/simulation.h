@@ -12,6 +12,7 @@
 #include "schema/coordinator/coordinator.h"
 #include "tests/doubles/source_table.h"
 #include "tests/sim/model_sink.h"
+#include "tests/sim/paimon_world.h"
 
 namespace driftless::sim {
 
@@ -33,7 +34,8 @@ struct Feed {
   size_t committed = 0;
   std::string state;  // of the coordinator
   bool has_state = false;
-  bool cut_pending = false;  // between transactions A and B
+  bool cut_pending = false;          // between transactions A and B of a schema cut
+  std::optional<CommitToken> token;  // of a real sink, between A and B of any cut
   size_t cut_position = 0;
   bool cut_committed = false;
   // Of this process.
@@ -49,7 +51,8 @@ struct Feed {
 // a function of the seed.
 class Simulation {
  public:
-  explicit Simulation(uint64_t seed);
+  enum class Sinks : uint8_t { kModels, kRealPaimon };  // the latter: one of two, slower
+  explicit Simulation(uint64_t seed, Sinks which = Sinks::kModels);
   ~Simulation();
   // Empty: every promise held; else what was broken, with the last events before it.
   std::string Run();
@@ -73,7 +76,12 @@ class Simulation {
   void Advance(Feed* feed);
   void WriteRow(Feed* feed, const Item& item);
   void Checkpoint(Feed* feed);
-  void Commit(Feed* feed);
+  // Both false: the process died meanwhile, or the sink could not be reached.
+  bool Seal(Feed* feed);
+  bool Commit(Feed* feed);
+  void Settle(Feed* feed);
+  void CleanUp(const Feed& feed);
+  void ExecuteAtReal(ExecuteStep& execute, Feed* feed, PaimonWorld* real, uint32_t dice);
   void Perform();
   void Do(ReadSinkTable& read);
   void Do(CutTable& cut);
@@ -86,6 +94,8 @@ class Simulation {
   bool Finished() const;
   Feed* FeedOf(const SinkTableKey& key);
   ModelSink* SinkOf(const SinkTableKey& key);
+  PaimonWorld* RealOf(const SinkTableKey& key);
+  std::optional<SinkTable> Look(const SinkTableKey& key);
 
   // ---- the promises ----
   void CheckTable(const Feed& feed);
@@ -103,6 +113,7 @@ class Simulation {
   DecisionId next_decision_ = 1;
   int64_t now_ms_ = 1000;
   bool faults_ = true;
+  int64_t processes_ = 0;  // how often it was started
   std::vector<AuditRecord> audit_;
   std::set<DecisionId> held_;
   std::string broken_;
