@@ -54,8 +54,8 @@ def one_replay(args, case, work, rng, kills_left, longest_s):
                 sys.exit(f"run ended with {process.returncode} after {kills} kills, "
                          f"{time.monotonic() - started:.1f} s\n" + f.read()[-6000:])
         break
-    got, report = replay.compare(args, case, pipeline, warehouse, work)
-    expected = replay.expected_of(args.case).get("differences", {})
+    got, report = replay.compare(args, args.reader, case, pipeline, warehouse, work)
+    expected = replay.expected_of(args.case)
     if got != expected:
         sys.exit(f"after {kills} kills the tables differ from the truth:\n{report}")
     return kills, last_s

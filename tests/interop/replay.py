@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Replays one recorded change stream into Paimon and compares the tables with the source's truth.
 
-usage: replay.py --driftless BIN --case NAME --reader peek|oracle|pypaimon [--keep DIR] [--update]
+usage: replay.py --driftless BIN --case NAME --reader peek|oracle|pypaimon[,...] [--keep DIR] [--update]
+       replay.py --check-reasons
 
-The cases stand in cases.json: the recording, the truth, the pipeline's options, and `compare`, the arguments for
-compare_table.py. What differs all the same is written down, with its reason, in expected/NAME.json: the test
-asserts exactly that and nothing else. Exit status: 0 as expected, 1 not, 77 the reader is not installed.
+The cases stand in cases.json: the recording, the truth, the pipeline's options, `compare`, the arguments for
+compare_table.py, `decide`, what to do with changes that stop, and `unreadable`, what a reader cannot read and why: {reader: {table: reason}}. What differs all
+the same is written down in expected/NAME.json: the test asserts exactly that and nothing else. Each difference
+("shop.orders rows extra", "shop.orders column total", "shop.orders schema order") must have its cause in
+reasons.json: {"cases": RE, "what": RE, "because": text}. --check-reasons asserts that for all cases, and that no
+expectation or reason is left over. Exit status: 0 as expected, 1 not, 77 a reader is not installed.
 """
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,6 +54,23 @@ def tables_of(warehouse):
     return found
 
 
+def replayed(args, case, pipeline, state):
+    """Runs to the end. A change that stops by policy goes on where the case's `decide` names the table: {table: decision}."""
+    decisions = dict(case.get("decide", {}))
+    while True:
+        ran = run([args.driftless, "run", pipeline, "--state", state, "--until-end"])
+        if not ran.returncode:
+            if decisions:
+                sys.exit(f"never stopped for a decision: {decisions}")
+            return
+        stopped = re.search(r"table (\S+?): .*driftless decide (\d+) ", ran.stderr)
+        if not stopped or stopped[1] not in decisions:
+            sys.exit(f"run ended with {ran.returncode}\n{ran.stdout[-2000:]}\n{ran.stderr[-4000:]}")
+        decided = run([args.driftless, "decide", stopped[2], decisions.pop(stopped[1]), "--state", state])
+        if decided.returncode:
+            sys.exit(f"decide failed: {decided.stdout}{decided.stderr}")
+
+
 def by_peek(driftless, pipeline, warehouse, out):
     """What `driftless peek` says, in the oracle's form."""
     os.makedirs(out)
@@ -66,26 +88,46 @@ def by_peek(driftless, pipeline, warehouse, out):
                     f.write(json.dumps({"row": json.loads(line)}) + "\n")
 
 
-def read_back(args, case, pipeline, warehouse, work):
-    """Arguments for compare_table.py that name the sink."""
-    out = os.path.join(work, args.reader)
-    if args.reader == "peek":
-        by_peek(args.driftless, pipeline, warehouse, out)
-        return ["--sink-dir", out]
-    if args.reader == "oracle":
-        if not os.path.exists(os.path.join(PEERS, "dist", "oracle", ".stamp")):
-            sys.exit(SKIPPED)
-        oracle = os.path.join(TOP, "tests/peers/oracle")
-        for table in tables_of(warehouse):
-            checked = run([oracle, "paimon", "check", warehouse, *table.split(".", 1)])
-            if checked.returncode:
-                sys.exit(f"the reference reader's check of {table} failed:\n{checked.stdout}{checked.stderr}")
-        return ["--oracle", oracle, "--paimon", warehouse]
-    if not os.path.exists(os.path.join(PEERS, "dist", "readers", ".stamp")):
-        sys.exit(SKIPPED)
+def by_oracle(warehouse, out):
+    """What the reference implementation reads, after its own check of each table; one JVM for all."""
+    os.makedirs(out)
+    tables = tables_of(warehouse)
+    asked = "".join("\t".join([verb, warehouse, *t.split(".", 1)]) + "\n" for t in tables for verb in ("check", "all"))
+    answers = run([os.path.join(TOP, "tests/peers/oracle"), "paimon", "batch"], input=asked)
+    got = re.findall(r"(.*?)^#end (\d)(.*?)$\n?", answers.stdout, re.S | re.M)
+    if len(got) != 2 * len(tables):
+        sys.exit(f"the reference reader ended early:\n{answers.stderr[-3000:]}")
+    for i, table in enumerate(tables):
+        for text, failed, error in got[2 * i:2 * i + 2]:
+            if failed != "0":
+                sys.exit(f"the reference reader refuses {table}:{error}\n{text[-2000:]}")
+        with open(os.path.join(out, table + ".jsonl"), "w", encoding="utf-8") as f:
+            f.write(got[2 * i + 1][0])
+
+
+def by_pypaimon(warehouse, out, unreadable):
+    """What pypaimon reads; it must fail on exactly the tables of which the case says why."""
     read = run([os.path.join(TOP, "tests/peers/readers"), "py", os.path.join(HERE, "pypaimon_rows.py"), warehouse, out])
     if read.returncode:
         sys.exit("pypaimon failed:\n" + read.stderr[-3000:])
+    errors = {}
+    for name in sorted(os.listdir(out)):
+        if name.endswith(".error"):
+            with open(os.path.join(out, name), encoding="utf-8") as f:
+                errors[name.removesuffix(".error")] = f.read().strip()
+    if set(errors) != set(unreadable):
+        sys.exit(f"pypaimon cannot read {json.dumps(errors, ensure_ascii=False, indent=1)}\nbut the case names {sorted(unreadable)}")
+
+
+def read_back(args, reader, case, pipeline, warehouse, work):
+    """Arguments for compare_table.py that name the sink."""
+    out = os.path.join(work, reader)
+    if reader == "peek":
+        by_peek(args.driftless, pipeline, warehouse, out)
+    elif reader == "oracle":
+        by_oracle(warehouse, out)
+    else:
+        by_pypaimon(warehouse, out, case.get("unreadable", {}).get(reader, {}))
     return ["--sink-dir", out]
 
 
@@ -122,28 +164,94 @@ def expected_of(name):
         return json.load(f)
 
 
-def compare(args, case, pipeline, warehouse, work):
+def update(name, differences):
+    """Writes the expected differences anew."""
+    if not differences:
+        if os.path.exists(expected_path(name)):
+            os.remove(expected_path(name))
+        return
+    with open(expected_path(name), "w", encoding="utf-8") as f:
+        json.dump(differences, f, indent=1, ensure_ascii=False)
+        f.write("\n")
+
+
+def items_of(differences):
+    """Each single difference in words: "shop.orders column total"."""
+    for table, what in sorted(differences.items()):
+        for kind in what:
+            if kind in ("missing_table", "unreadable"):
+                yield f"{table} {kind}"
+        for kind, detail in what.get("schema", {}).items():
+            if kind in ("order", "key"):
+                yield f"{table} schema {kind}"
+            else:
+                yield from (f"{table} schema {kind} {name}" for name in detail)
+        yield from (f"{table} rows {kind}" for kind in what.get("rows", {}) if kind != "different")
+        yield from (f"{table} column {name}" for name in what.get("columns", {}))
+
+
+def reasons():
+    with open(os.path.join(HERE, "reasons.json"), encoding="utf-8") as f:
+        return json.load(f)
+
+
+def without_reason(name, differences, used=None):
+    """The differences whose cause is not written down; `used` gets the numbers of the reasons that are needed."""
+    left = []
+    for item in items_of(differences):
+        for number, r in enumerate(reasons()):
+            if re.fullmatch(r["cases"], name) and re.fullmatch(r["what"], item) and r["because"]:
+                if used is not None:
+                    used.add(number)
+                break
+        else:
+            left.append(f"{name}: {item}")
+    return left
+
+
+def check_reasons():
+    """Every expectation has a case, every difference a reason, and every reason a difference."""
+    with open(os.path.join(HERE, "cases.json"), encoding="utf-8") as f:
+        names = [c["name"] for c in json.load(f)]
+    used, wrong = set(), []
+    for name in names:
+        wrong += ["no reason for " + item for item in without_reason(name, expected_of(name), used)]
+    files = {os.path.basename(expected_path(n)) for n in names}
+    wrong += ["no case for expected/" + f for f in os.listdir(os.path.join(HERE, "expected")) if f not in files]
+    wrong += ["not needed any more: " + json.dumps(r) for i, r in enumerate(reasons()) if i not in used]
+    sys.exit("\n".join(wrong) if wrong else 0)
+
+
+def compare(args, reader, case, pipeline, warehouse, work):
     """The summary of what differs, and compare_table.py's report."""
-    details = os.path.join(work, "details.json")
+    details = os.path.join(work, f"details.{reader}.json")
     truth = os.path.join(TOP, "tests/data/truth", case["truth"])
+    unreadable = case.get("unreadable", {}).get(reader, {})
     compared = run([sys.executable, os.path.join(HERE, "compare_table.py"), "--schema", truth + ".final.schema.jsonl.gz",
                     "--rows", truth + ".final.rows.jsonl.gz", "--json", details, *case.get("compare", []),
-                    *read_back(args, case, pipeline, warehouse, work)])
-    if compared.returncode not in (0, 1):
+                    *read_back(args, reader, case, pipeline, warehouse, work)])
+    if compared.returncode not in (0, 1) or not os.path.exists(details):
         sys.exit(compared.stdout + compared.stderr)
     with open(details, encoding="utf-8") as f:
-        return summary(json.load(f)["tables"]), compared.stdout
+        tables = [t for t in json.load(f)["tables"] if t["table"] not in unreadable]
+    return summary(tables), compared.stdout
 
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--driftless", required=True)
-    ap.add_argument("--case", required=True)
-    ap.add_argument("--reader", choices=["peek", "oracle", "pypaimon"], required=True)
+    ap.add_argument("--driftless")
+    ap.add_argument("--case")
+    ap.add_argument("--reader", type=lambda text: text.split(","), default=["peek"])
+    ap.add_argument("--check-reasons", action="store_true")
     ap.add_argument("--keep", help="work in this folder and leave it")
     ap.add_argument("--update", action="store_true", help="write the expected differences anew")
     args = ap.parse_args()
+    if args.check_reasons:
+        check_reasons()
     case = case_named(args.case)
+    for reader, peer in (("oracle", "oracle"), ("pypaimon", "readers")):
+        if reader in args.reader and not os.path.exists(os.path.join(PEERS, "dist", peer, ".stamp")):
+            sys.exit(SKIPPED)
 
     work = args.keep or tempfile.mkdtemp(prefix="driftless-replay-")
     os.makedirs(work, exist_ok=True)
@@ -152,22 +260,19 @@ def main():
         pipeline = os.path.join(work, "pipeline.yaml")
         with open(pipeline, "w", encoding="utf-8") as f:
             f.write(pipeline_text(case, warehouse))
-        ran = run([args.driftless, "run", pipeline, "--state", os.path.join(work, "state"), "--until-end"])
-        if ran.returncode:
-            sys.exit(f"run ended with {ran.returncode}\n{ran.stdout[-2000:]}\n{ran.stderr[-4000:]}")
-        got, report = compare(args, case, pipeline, warehouse, work)
-        path = expected_path(args.case)
-        expected = expected_of(args.case)
-        if args.update and got:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as f:
-                json.dump({"because": expected.get("because", ""), "differences": got}, f, indent=1, ensure_ascii=False)
-                f.write("\n")
-            expected = {"differences": got}
-        if got != expected.get("differences", {}):
-            sys.exit("not the expected differences:\n" + report + json.dumps(got, indent=1, ensure_ascii=False))
-        print(f"{args.case} by {args.reader}: {len(tables_of(warehouse))} tables, "
-              + (f"{len(got)} with known differences" if got else "all equal to the truth"))
+        replayed(args, case, pipeline, os.path.join(work, "state"))
+        for reader in args.reader:
+            got, report = compare(args, reader, case, pipeline, warehouse, work)
+            if args.update:
+                update(args.case, got)
+            unreadable = case.get("unreadable", {}).get(reader, {})
+            expected = {t: d for t, d in expected_of(args.case).items() if t not in unreadable}
+            if got != expected:
+                sys.exit(f"by {reader}: not the expected differences:\n{report}{json.dumps(got, indent=1, ensure_ascii=False)}")
+            if left := without_reason(args.case, got):
+                sys.exit("differences without a reason in reasons.json:\n" + "\n".join(left) + "\n" + report)
+            print(f"{args.case} by {reader}: {len(tables_of(warehouse))} tables, "
+                  + (f"{len(got)} with known differences" if got else "all equal to the truth"))
     finally:
         if not args.keep:
             shutil.rmtree(work, ignore_errors=True)
