@@ -140,6 +140,8 @@ def summary(details):
         keep = {k: r[k] for k in ("missing_table", "unreadable") if k in r}
         for kind, what in (r.get("schema") or {}).items():
             if kind in r["schema_counts"]:
+                if kind == "types":  # one reader says NOT NULL, another does not
+                    what = {c: {**v, "sink": v["sink"].replace(" NOT NULL", "")} for c, v in what.items()}
                 keep.setdefault("schema", {})[kind] = what
         if r.get("rows"):
             keep["rows"] = r["rows"]
