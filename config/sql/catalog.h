@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/sql/statement.h"
+
+namespace driftless::flink {
+
+struct Column {
+  std::string name;
+  ColumnKind kind = ColumnKind::kPhysical;
+  LogicalType type;
+  Expr expr;         // kComputed
+  std::string text;  // kComputed: as DESCRIBE prints it
+  bool proctime = false;
+  std::optional<std::string> metadata_key;
+  bool is_virtual = false;
+  std::optional<std::string> comment;
+};
+
+struct Watermark {
+  Path column;
+  Expr expr;
+  std::string text;
+};
+
+struct PrimaryKey {
+  std::string name;
+  std::vector<std::string> columns;
+};
+
+enum class TableKind : uint8_t { kTable, kView };
+
+struct TableEntry {
+  TableKind kind = TableKind::kTable;
+  std::vector<Column> columns;
+  std::optional<Watermark> watermark;
+  std::optional<PrimaryKey> key;
+  std::string comment;
+  std::map<std::string, std::string> options;
+  std::vector<std::string> partition_keys;
+  std::optional<Distribution> distribution;
+  std::vector<OptionList> partitions;  // in the order of their creation
+  std::string query;                   // kView: expanded
+
+  const Column* Find(std::string_view name) const {
+    for (const Column& column : columns) {
+      if (column.name == name) return &column;
+    }
+    return nullptr;
+  }
+};
+
+struct FunctionEntry {
+  std::string class_name;
+  std::string language = "JAVA";
+  std::vector<std::string> resources;
+};
+
+struct Database {
+  std::string comment;
+  std::map<std::string, std::string> options;
+  std::map<std::string, TableEntry> tables;  // views too
+  std::map<std::string, FunctionEntry> functions;
+};
+
+struct Catalog {
+  bool has_descriptor = false;
+  std::string comment;
+  std::map<std::string, std::string> options;
+  std::string default_database;
+  std::map<std::string, Database> databases;
+};
+
+// catalog, database, object
+struct ObjectName {
+  std::string catalog;
+  std::string database;
+  std::string object;
+
+  std::string Quoted() const;   // `c`.`d`.`o`
+  std::string Summary() const;  // c.d.o
+  auto operator<=>(const ObjectName&) const = default;
+};
+
+}  // namespace driftless::flink

@@ -1,0 +1,201 @@
+#include "config/sql/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/expr/expr_print.h"
+#include "config/expr/lexer.h"
+#include "config/sql/alter_table.h"
+#include "config/sql/create_table.h"
+#include "config/sql/listing.h"
+#include "config/sql/schema_check.h"
+#include "config/sql/statement_parser.h"
+
+namespace driftless::flink {
+
+std::string ObjectName::Quoted() const {
+  return QuoteName(catalog) + "." + QuoteName(database) + "." + QuoteName(object);
+}
+
+std::string ObjectName::Summary() const { return catalog + "." + database + "." + object; }
+
+Session::Session(FunctionLoader loader) : loader_(std::move(loader)) {
+  Catalog& catalog = catalogs_[catalog_];
+  catalog.default_database = database_;
+  catalog.databases[database_];
+}
+
+Result<std::string> Session::Execute(std::string_view sql) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const Statement statement, ParseStatement(sql));
+  return Run(statement, sql);
+}
+
+Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
+  (void)sql;
+  switch (s.verb) {
+    case Verb::kShow:
+    case Verb::kShowCreate:
+    case Verb::kDescribeTable:
+    case Verb::kDescribeCatalog:
+    case Verb::kDescribeFunction: return Listing(*this, s).Print();
+    case Verb::kSet:
+    case Verb::kReset:
+    case Verb::kUseModules:
+    case Verb::kLoadModule:
+    case Verb::kUnloadModule: return RunSettings(s);
+    case Verb::kCreateFunction:
+    case Verb::kDropFunction:
+    case Verb::kAlterFunction: return RunFunctions(s);
+    case Verb::kCreateDatabase:
+    case Verb::kDropDatabase:
+    case Verb::kAlterDatabase:
+    case Verb::kCreateCatalog:
+    case Verb::kDropCatalog:
+    case Verb::kAlterCatalogSet:
+    case Verb::kAlterCatalogReset:
+    case Verb::kAlterCatalogComment:
+    case Verb::kUseCatalog:
+    case Verb::kUseDatabase: return RunCatalogs(s);
+    default: return RunTables(s);
+  }
+}
+
+Result<std::string> Session::RunTables(const Statement& s) {
+  switch (s.verb) {
+    case Verb::kCreateTable:
+      if (!s.query.empty()) {
+        return MakeError(ErrorKind::kUnsupported,
+                         "CREATE TABLE AS is not supported: it runs a query")
+            .Hint("Create the table, then fill it with a pipeline.");
+      }
+      DRIFTLESS_TRY(TableCreation(this, s).Run());
+      break;
+    case Verb::kDropTable:
+    case Verb::kDropView: DRIFTLESS_TRY(DropTableOrView(s)); break;
+    case Verb::kTruncate: DRIFTLESS_TRY(Truncate(s)); break;
+    case Verb::kCreateView:
+    case Verb::kAlterViewAs:
+    case Verb::kQuery:
+    case Verb::kInsert:
+      return MakeError(ErrorKind::kUnsupported, "queries are not supported yet")
+          .Hint("Run the query on Flink; Driftless takes the DDL.");
+    case Verb::kAlterViewRename:
+      return MakeError(ErrorKind::kUnsupported, "views are not supported yet");
+    case Verb::kOther:
+      if (s.word == "ANALYZE" && !IsBatch()) {
+        return SqlError(kTableException, "ANALYZE TABLE is not supported for streaming mode now");
+      }
+      return MakeError(ErrorKind::kUnsupported, s.word + " is not supported yet");
+    default: DRIFTLESS_TRY(TableAlteration(this, s).Run());
+  }
+  ++changes_;
+  return std::string("[INFO] Execute statement succeeded.\n");
+}
+
+Result<ObjectName> Session::Qualify(const Path& name) const {
+  if (name.empty() || name.size() > 3) {
+    return SqlError(kValidationException, "Object identifier must consist of 1 to 3 parts.");
+  }
+  ObjectName full{catalog_, database_, name.back()};
+  if (name.size() > 1) full.database = name[name.size() - 2];
+  if (name.size() > 2) full.catalog = name[0];
+  return full;
+}
+
+const Database* Session::FindDatabase(const ObjectName& name) const {
+  const auto catalog = catalogs_.find(name.catalog);
+  if (catalog == catalogs_.end()) return nullptr;
+  const auto database = catalog->second.databases.find(name.database);
+  return database == catalog->second.databases.end() ? nullptr : &database->second;
+}
+
+Database* Session::FindDatabase(const ObjectName& name) {
+  return const_cast<Database*>(std::as_const(*this).FindDatabase(name));
+}
+
+TableEntry* Session::FindPermanent(const ObjectName& name) {
+  Database* database = FindDatabase(name);
+  if (database == nullptr) return nullptr;
+  const auto table = database->tables.find(name.object);
+  return table == database->tables.end() ? nullptr : &table->second;
+}
+
+const TableEntry* Session::FindAny(const ObjectName& name, bool* temporary) const {
+  const auto found = temporary_tables_.find(name);
+  if (temporary != nullptr) *temporary = found != temporary_tables_.end();
+  if (found != temporary_tables_.end()) return &found->second;
+  const Database* database = FindDatabase(name);
+  if (database == nullptr) return nullptr;
+  const auto table = database->tables.find(name.object);
+  return table == database->tables.end() ? nullptr : &table->second;
+}
+
+const TableEntry* Session::FindTable(const Path& name) const {
+  const auto full = Qualify(name);
+  return full ? FindAny(*full) : nullptr;
+}
+
+std::string Session::CatalogNames() const {
+  std::vector<std::string> names;
+  for (const auto& [name, catalog] : catalogs_) names.push_back(name);
+  return Join(names);
+}
+
+bool Session::IsBatch() const {
+  const auto mode = settings_.find("execution.runtime-mode");
+  return mode != settings_.end() && (mode->second == "batch" || mode->second == "BATCH");
+}
+
+Result<void> Session::DropTableOrView(const Statement& s) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
+  const bool view = s.verb == Verb::kDropView;
+  const auto temporary = temporary_tables_.find(name);
+  if (s.temporary) {
+    const bool right_kind = temporary != temporary_tables_.end() &&
+                            (temporary->second.kind == TableKind::kView) == view;
+    if (right_kind) {
+      temporary_tables_.erase(temporary);
+    } else if (!s.if_exists) {
+      return SqlError(kValidationException, "Temporary table or view with identifier '" +
+                                                name.Summary() + "' does not exist.");
+    }
+    return {};
+  }
+  if (temporary != temporary_tables_.end()) {
+    const std::string word = view ? "view" : "table";
+    return SqlError(kValidationException, "Temporary " + word + " with identifier '" +
+                                              name.Quoted() +
+                                              "' exists. Drop it first before removing the "
+                                              "permanent " +
+                                              word + ".");
+  }
+  TableEntry* table = FindPermanent(name);
+  if (table == nullptr || (table->kind == TableKind::kView) != view) {
+    if (s.if_exists) return {};
+    return SqlError(kValidationException, std::string(view ? "View" : "Table") +
+                                              " with identifier '" + name.Summary() +
+                                              "' does not exist.");
+  }
+  FindDatabase(name)->tables.erase(name.object);
+  return {};
+}
+
+Result<void> Session::Truncate(const Statement& s) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
+  const TableEntry* table = FindAny(name);
+  if (table == nullptr) {
+    return SqlError(kValidationException, "Cannot find table '" + name.Quoted() +
+                                              "' in any of the catalogs [" + CatalogNames() +
+                                              "], nor as a temporary table.");
+  }
+  if (table->kind == TableKind::kView) {
+    return SqlError(kValidationException, "TRUNCATE TABLE for a view is not allowed");
+  }
+  if (!IsBatch()) {
+    return SqlError(kTableException,
+                    "TRUNCATE TABLE statement is not supported in streaming mode.");
+  }
+  return MakeError(ErrorKind::kUnsupported, "TRUNCATE TABLE needs a connector");
+}
+
+}  // namespace driftless::flink

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/sql/catalog.h"
+#include "schema/base/result.h"
+
+namespace driftless::flink {
+
+// What a user function's class says of itself; nothing where the class is unknown.
+struct FunctionSignature {
+  LogicalType argument;
+  LogicalType result;
+};
+using FunctionLoader = std::function<std::optional<FunctionSignature>(std::string_view class_name)>;
+
+// One Flink SQL session: catalogs, settings, and the execution of statements on them. Not
+// thread-safe. A moved-in loader tells the types of user functions; without one, functions of
+// classes cannot be used in expressions.
+class Session {
+ public:
+  explicit Session(FunctionLoader loader = {});
+
+  // Executes one statement, with or without its final ";". Returns what Flink's client prints, a
+  // line feed at the end. Errors: "<exception class>: <message>" as Flink's client shows them;
+  // nothing has changed then, but partitions added before the one that failed.
+  Result<std::string> Execute(std::string_view sql);
+
+  // How often an Execute changed something that a later statement can see.
+  uint64_t changes() const { return changes_; }
+
+  // The type of a user function for these arguments; nothing where there is no such function.
+  Result<std::optional<LogicalType>> UserFunctionType(
+      const Path& path, const std::vector<LogicalType>& arguments) const {
+    return UserFunction(path, arguments);
+  }
+  // The full name of a catalog function; empty for functions of the system and unknown ones.
+  Path FunctionPath(const Path& path) const;
+
+  // The table of a full or partial name; null where there is none.
+  const TableEntry* FindTable(const Path& name) const;
+
+ private:
+  friend class TableCreation;
+  friend class TableAlteration;
+  friend class Listing;
+
+  Result<std::string> Run(const Statement& s, std::string_view sql);
+  Result<std::string> RunTables(const Statement& s);
+  Result<std::string> RunCatalogs(const Statement& s);
+  Result<std::string> RunFunctions(const Statement& s);
+  Result<std::string> RunSettings(const Statement& s);
+
+  Result<void> DropTableOrView(const Statement& s);
+  Result<void> CreateDatabase(const Statement& s);
+  Result<void> DropDatabase(const Statement& s);
+  Result<void> AlterDatabase(const Statement& s);
+  Result<void> CreateCatalog(const Statement& s);
+  Result<void> DropCatalog(const Statement& s);
+  Result<void> AlterCatalog(const Statement& s);
+  Result<void> Use(const Statement& s);
+  Result<void> CreateFunction(const Statement& s);
+  Result<void> DropFunction(const Statement& s);
+  Result<void> AlterFunction(const Statement& s);
+  Result<void> Truncate(const Statement& s);
+
+  Result<ObjectName> Qualify(const Path& name) const;
+  Result<ObjectName> QualifyDatabase(const Path& name, std::string_view verb) const;
+  Database* FindDatabase(const ObjectName& name);
+  const Database* FindDatabase(const ObjectName& name) const;
+  TableEntry* FindPermanent(const ObjectName& name);
+  const TableEntry* FindAny(const ObjectName& name, bool* temporary = nullptr) const;
+  std::string CatalogNames() const;
+  bool IsBatch() const;
+
+  // Types of user functions for expressions.
+  Result<std::optional<LogicalType>> UserFunction(const Path& path,
+                                                  const std::vector<LogicalType>& arguments) const;
+  // The entry behind a function name as written; fills whether it is temporary and of the system.
+  const FunctionEntry* FindFunction(const Path& path, bool* temporary, bool* system) const;
+
+  FunctionLoader loader_;
+  std::map<std::string, Catalog> catalogs_;
+  std::string catalog_ = "default_catalog";
+  std::string database_ = "default_database";
+  std::map<ObjectName, TableEntry> temporary_tables_;
+  std::map<ObjectName, FunctionEntry> temporary_functions_;
+  std::map<std::string, FunctionEntry> system_functions_;
+  std::map<std::string, std::string> settings_;
+  std::vector<std::string> modules_ = {"core"};
+  uint64_t changes_ = 0;
+};
+
+}  // namespace driftless::flink
