@@ -17,6 +17,7 @@ int RunCommandLine(int argc, char** argv) {
       AddDiffCommand,    AddHistoryCommand,  AddAuditCommand,   AddDivergencesCommand,
       AddApproveCommand, AddRejectCommand,   AddDecideCommand,  AddPeekCommand,
       AddTestCommand,    AddMatrixCommand,   AddOptionsCommand, AddDdlCommand,
+      AddSqlCommand,
   };
   for (const auto add : kCommands) {
     add(&app, &exit_code);

@@ -21,6 +21,7 @@ void AddPeekCommand(CLI::App* app, int* exit_code);
 void AddPlanCommand(CLI::App* app, int* exit_code);
 void AddRejectCommand(CLI::App* app, int* exit_code);
 void AddRunCommand(CLI::App* app, int* exit_code);
+void AddSqlCommand(CLI::App* app, int* exit_code);
 void AddTestCommand(CLI::App* app, int* exit_code);
 void AddValidateCommand(CLI::App* app, int* exit_code);
 
