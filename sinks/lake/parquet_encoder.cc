@@ -347,7 +347,13 @@ class Encoder : public ParquetEncoder {
     try {
       file_->Close();
       const std::shared_ptr<pq::FileMetaData> metadata = file_->metadata();
-      for (const BuiltColumn& built : built_) summary.columns.push_back(Bounds(*metadata, built));
+      for (const BuiltColumn& built : built_) {
+        summary.columns.push_back(Bounds(*metadata, built));
+        summary.column_bytes.push_back(ColumnBytes(*metadata, built));
+      }
+      for (int g = 0; g < metadata->num_row_groups(); ++g) {
+        summary.row_group_offsets.push_back(GroupOffset(*metadata->RowGroup(g)));
+      }
       const ::arrow::Status closed = stream_->Close();
       if (!closed.ok()) throw pq::ParquetStatusException(closed);
       file_.reset();
@@ -592,6 +598,21 @@ class Encoder : public ParquetEncoder {
     if (!bounds->has_bounds || low < std::get<Value>(bounds->min)) bounds->min = low;
     if (!bounds->has_bounds || std::get<Value>(bounds->max) < high) bounds->max = high;
     bounds->has_bounds = true;
+  }
+
+  static int64_t ColumnBytes(const pq::FileMetaData& metadata, const BuiltColumn& built) {
+    int64_t bytes = 0;
+    for (int g = 0; built.shape.leaf >= 0 && g < metadata.num_row_groups(); ++g) {
+      bytes += metadata.RowGroup(g)->ColumnChunk(built.shape.leaf)->total_compressed_size();
+    }
+    return bytes;
+  }
+
+  // The first page of the first column, which may be its dictionary.
+  static int64_t GroupOffset(const pq::RowGroupMetaData& group) {
+    const auto chunk = group.ColumnChunk(0);
+    const int64_t data = chunk->data_page_offset();
+    return chunk->has_dictionary_page() ? std::min(data, chunk->dictionary_page_offset()) : data;
   }
 
   static ColumnBounds Bounds(const pq::FileMetaData& metadata, const BuiltColumn& built) {

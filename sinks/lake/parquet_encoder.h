@@ -63,6 +63,9 @@ struct ParquetSummary {
   int64_t bytes = 0;
   int64_t rows = 0;
   std::vector<ColumnBounds> columns;  // beside the ParquetColumns
+  // Compressed bytes of every flat column, beside them; 0 for nested ones.
+  std::vector<int64_t> column_bytes;
+  std::vector<int64_t> row_group_offsets;  // where each row group begins, ascending
 };
 
 // Encodes rows by reference into one Parquet file, column by column: values are gathered in chunks

@@ -130,6 +130,10 @@ void AppendValue(const LogicalType& type, const ar::Array& array, int64_t i, Col
       out->AppendFloat(As<ar::FloatArray>(array).Value(i));
       return;
     case TypeKind::kDouble:
+      if (array.type_id() == ar::Type::FLOAT) {  // a file from before the column was widened
+        out->AppendDouble(As<ar::FloatArray>(array).Value(i));
+        return;
+      }
       if (array.type_id() != ar::Type::DOUBLE) Mismatch(type, array);
       out->AppendDouble(As<ar::DoubleArray>(array).Value(i));
       return;
@@ -353,6 +357,25 @@ Result<std::unique_ptr<RowSource>> OpenParquetRows(std::shared_ptr<ObjectStore> 
   auto rows = std::make_unique<ParquetRows>(path, std::move(request));
   DRIFTLESS_TRY(rows->Open(store, info->size));
   return std::unique_ptr<RowSource>(std::move(rows));
+}
+
+Result<std::map<int32_t, std::string>> ReadParquetFieldIds(
+    const std::shared_ptr<ObjectStore>& store, const std::string& path) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<ObjectInfo> info, store->Stat(path));
+  if (!info) return MakeError(ErrorKind::kNotFound, "data file " + path + " is not there");
+  try {
+    const auto file =
+        ::parquet::ParquetFileReader::Open(MakeObjectInputFile(store, path, info->size));
+    const auto* root = file->metadata()->schema()->group_node();
+    std::map<int32_t, std::string> names;
+    for (int i = 0; i < root->field_count(); ++i) {
+      if (root->field(i)->field_id() >= 0)
+        names[root->field(i)->field_id()] = root->field(i)->name();
+    }
+    return names;
+  } catch (const std::exception& e) {
+    return MakeError(ErrorKind::kCorrupt, "data file " + path + ": " + e.what());
+  }
 }
 
 }  // namespace driftless::lake

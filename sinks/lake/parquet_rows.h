@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,5 +42,10 @@ struct ParquetRowsRequest {
 Result<std::unique_ptr<RowSource>> OpenParquetRows(std::shared_ptr<ObjectStore> store,
                                                    const std::string& path,
                                                    ParquetRowsRequest request);
+
+// The names of a file's top-level columns by the field ids that stand in its schema; columns
+// without one are left out. Errors: as OpenParquetRows.
+Result<std::map<int32_t, std::string>> ReadParquetFieldIds(
+    const std::shared_ptr<ObjectStore>& store, const std::string& path);
 
 }  // namespace driftless::lake

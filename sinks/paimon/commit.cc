@@ -1,7 +1,6 @@
 #include "sinks/paimon/commit.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "sinks/formats/avro/decode.h"
+#include "sinks/lake/in_parallel.h"
 #include "sinks/paimon/commit_attempt.h"
 #include "sinks/paimon/expire.h"
 
@@ -30,19 +30,6 @@ std::string RandomMark() {
 bool IsEmpty(const Committable& committable) {
   return committable.new_files.empty() && committable.changelog_files.empty() &&
          committable.index_files.empty();
-}
-
-// Runs `work(i)` for every i, on a few threads.
-template <typename Work>
-void InParallel(size_t count, int threads, const Work& work) {
-  const size_t workers = std::min(count, static_cast<size_t>(std::max(1, threads)));
-  std::atomic<size_t> next{0};
-  const auto loop = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
-  if (workers <= 1) return loop();
-  std::vector<std::jthread> pool;
-  for (size_t i = 0; i < workers; ++i) pool.emplace_back(loop);
 }
 
 void DeleteWritten(CommitAttempt* attempt) {
@@ -141,7 +128,7 @@ class CommitRun {
   }
 
   void Round(const std::vector<size_t>& round) {
-    InParallel(round.size(), settings_.threads, [&](size_t i) {
+    lake::InParallel(round.size(), settings_.threads, [&](size_t i) {
       CommitAttempt& attempt = attempts_[round[i]];
       outcomes_[round[i]] = PrepareSnapshot(&attempt, Now());
       if (!outcomes_[round[i]]) DeleteWritten(&attempt);
@@ -158,7 +145,7 @@ class CommitRun {
     if (ready.empty()) return;
     std::vector<Result<void>> created =
         attempts_[ready.front()].table.store()->CreateExclusive(objects);
-    InParallel(ready.size(), settings_.threads, [&](size_t i) {
+    lake::InParallel(ready.size(), settings_.threads, [&](size_t i) {
       outcomes_[ready[i]] = Settle(&attempts_[ready[i]], std::move(created[i]));
     });
   }

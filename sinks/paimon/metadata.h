@@ -10,6 +10,7 @@
 #include "schema/base/result.h"
 #include "schema/model/table.h"
 #include "schema/types/logical_type.h"
+#include "sinks/lake/file_names.h"
 
 // Plain structs of Apache Paimon's table metadata, as its table format specification
 // ("Specification" in the Paimon documentation: schema, snapshot, manifest, data file) names and
@@ -204,34 +205,11 @@ Result<std::vector<IndexManifestEntry>> DecodeIndexManifest(std::string_view byt
 std::string EncodeCommittable(const Committable& committable);
 Result<Committable> DecodeCommittable(std::string_view bytes);
 
-// Names of the files that Driftless writes. They carry their owner (a hash of pipeline, sink and
-// table), the cut that they are meant for at the earliest, and the attempt, so that leftovers of a
-// crash are told from what is committed and from everybody else's files:
-//   data-<owner>-<cut>-<attempt>-<random>-<counter>.parquet
-class FileNames {
- public:
-  FileNames(std::string owner, uint64_t first_cut, uint32_t attempt);
-  // `prefix`: "data", "changelog", "manifest", "manifest-list", "index-manifest", "index".
-  // `suffix`: ".parquet", or empty.
-  std::string Next(std::string_view prefix, std::string_view suffix);
-  // After Prepare(cut): later files are meant for a later cut.
-  void SetFirstCut(uint64_t first_cut) { first_cut_ = first_cut; }
-
- private:
-  std::string owner_;
-  uint64_t first_cut_;
-  uint32_t attempt_;
-  std::string random_;
-  uint64_t counter_ = 0;
-};
-// 16 hexadecimal digits, stable over restarts.
-std::string FileOwner(std::string_view pipeline, std::string_view sink, const TablePath& table);
-struct OwnedName {
-  uint64_t first_cut = 0;
-  uint32_t attempt = 0;
-};
-// nullopt: not a file of this owner.
-std::optional<OwnedName> ParseOwnedName(std::string_view file_name, std::string_view owner);
+// What Driftless's own files are called.
+using lake::FileNames;
+using lake::FileOwner;
+using lake::OwnedName;
+using lake::ParseOwnedName;
 
 // Paths inside the warehouse: "db.db/table", "db.db/table/bucket-0/data-...".
 std::string TableDirectory(const TablePath& table);

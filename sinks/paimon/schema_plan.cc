@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "schema/base/check.h"
@@ -7,6 +6,7 @@
 #include "schema/plan/recognise.h"
 #include "schema/plan/type_fit.h"
 #include "sinks/api/registry.h"
+#include "sinks/lake/step_mark.h"
 #include "sinks/paimon/catalog.h"
 #include "sinks/paimon/key_layout.h"
 #include "sinks/paimon/planner.h"
@@ -494,7 +494,7 @@ class PlanBuilder {
 
   // ---- steps ----
 
-  std::string Mark() const { return request_.change_id + "#" + std::to_string(plan_.steps.size()); }
+  std::string Mark() const { return lake::StepMark(request_.change_id, plan_.steps.size()); }
 
   // Makes one schema commit of the changes that have come together.
   void Flush() {
@@ -519,18 +519,6 @@ class PlanBuilder {
   SinkTable before_;  // the table at the start of the step under way
   std::vector<ColumnChange> changes_;
 };
-
-// Whether the table's mark says that this step, or a later one of the same change, was carried out.
-bool HasMark(const SchemaPlan& plan, size_t step, const SinkTable& actual) {
-  for (const std::string& id : actual.change_ids) {
-    if (!id.starts_with(plan.change_id + "#")) continue;
-    const std::string_view number = std::string_view(id).substr(plan.change_id.size() + 1);
-    size_t done = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), done);
-    if (error == std::errc() && end == number.data() + number.size() && done >= step) return true;
-  }
-  return false;
-}
 
 bool HasColumnsOf(const SinkTable& actual, const SinkTable& wanted) {
   return std::ranges::all_of(wanted.columns, [&](const SinkColumn& column) {
@@ -560,7 +548,7 @@ class PaimonPlanner : public SchemaPlanner {
     DRIFTLESS_CHECK(index < plan.steps.size());
     const Step& step = plan.steps[index];
     if (actual == nullptr) return StepState::kNotBegun;
-    const bool marked = HasMark(plan, index, *actual);
+    const bool marked = lake::HasStepMark(plan, index, *actual);
     if (step.creates_table) {
       return marked || HasColumnsOf(*actual, *step.after) ? StepState::kDone : StepState::kNotBegun;
     }

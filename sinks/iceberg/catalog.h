@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schema/base/clock.h"
+#include "sinks/iceberg/metadata.h"
+#include "sinks/iceberg/table_files.h"
+
+namespace driftless::iceberg {
+
+// A table as the catalog has it now.
+struct LoadedTable {
+  TableMetadata metadata;
+  std::string metadata_location;
+  TableFiles files;
+  // "db/table" below the store's root, from the table's location.
+  Result<std::string> Directory() const { return files.Path(metadata.location); }
+};
+
+// What a table is created with; ids in the schema count from 1 and may be given out anew.
+struct NewTable {
+  Schema schema;
+  PartitionSpec spec;
+  int format_version = 2;
+  std::map<std::string, std::string> properties;
+};
+
+struct CatalogCommit {
+  TablePath table;
+  const LoadedTable* base = nullptr;
+  const MetadataChange* change = nullptr;
+};
+
+// Where tables are found and by whom their metadata is replaced atomically. Thread-safe.
+class Catalog {
+ public:
+  virtual ~Catalog() = default;
+  // Checks that it answers; no side effect that stays. Gives what it is, for people.
+  virtual Result<std::string> Connect() = 0;
+  virtual std::string identity() const = 0;
+  // nullopt: no such table.
+  virtual Result<std::optional<LoadedTable>> Load(const TablePath& table) = 0;
+  // Also the namespace. Errors: kAlreadyExists; kCommitUnknown.
+  virtual Result<void> Create(const TablePath& table, const NewTable& created) = 0;
+  // One result per commit: success; kConflict: the table is not what `base` is any more and nothing
+  // happened; kCommitUnknown: it may have happened; other errors promise that it has not.
+  virtual std::vector<Result<void>> Commit(std::span<const CatalogCommit> commits) = 0;
+};
+
+// The plain file layout "warehouse/db/table/metadata/v<N>.metadata.json" of the reference
+// implementation's HadoopCatalog. Commits are exclusive creations of the next number.
+std::unique_ptr<Catalog> MakeHadoopCatalog(std::shared_ptr<ObjectStore> warehouse,
+                                           const Clock* clock);
+
+}  // namespace driftless::iceberg

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "schema/plan/schema_plan.h"
+
+namespace driftless::lake {
+
+// What a lake's metadata says of the newest schema change that Driftless made:
+// "<change id>#<step>".
+std::string StepMark(const std::string& change_id, size_t step);
+
+// Whether a table's marks say that this step, or a later one of the same change, was carried out.
+bool HasStepMark(const SchemaPlan& plan, size_t step, const SinkTable& actual);
+
+}  // namespace driftless::lake
