@@ -35,9 +35,7 @@ Result<void> BinlogReplay::ReadFile(const std::string& path) {
   DRIFTLESS_CHECK(
       bytes.starts_with("\xfe"
                         "bin"));
-  ++file_;
-  reader_ = {};
-  tables_.clear();
+  StartStream();
   for (size_t at = 4; at < bytes.size();) {
     DRIFTLESS_CHECK(bytes.size() - at >= BinlogEvent::kHeaderSize);
     const uint64_t length =
@@ -46,9 +44,14 @@ Result<void> BinlogReplay::ReadFile(const std::string& path) {
     auto done = ReadEvent(std::string_view(bytes).substr(at, length));
     if (!done) return std::move(done).error().Context("byte " + std::to_string(at));
     at += length;
-    if (on_event) on_event(static_cast<uint32_t>(at));
   }
   return {};
+}
+
+void BinlogReplay::StartStream() {
+  ++file_;
+  reader_ = {};
+  tables_.clear();
 }
 
 Result<void> BinlogReplay::ReadEvent(std::string_view bytes) {
@@ -141,22 +144,7 @@ Result<void> BinlogReplay::UseQuery(const BinlogEvent& event) {
 }
 
 void BinlogReplay::UseEffect(mysql::StatementEffect effect) {
-  for (const mysql::RowsWithoutEvents& rows : effect.rows_without_events) {
-    changed_by_statement.insert(rows.table.ToString() + ".");
-  }
   for (StatementChange& change : effect.changes) {
-    for (const SchemaChange& part : change.parts) {
-      const auto mark = [&](ColumnId id) {
-        changed_by_statement.insert(part.after->path.ToString() + "." + part.after->Find(id)->name);
-      };
-      if (const auto* added = std::get_if<AddColumns>(&part.detail)) {
-        for (const auto& item : added->items) mark(item.column.id);
-      } else if (const auto* types = std::get_if<AlterColumnTypes>(&part.detail)) {
-        for (const auto& item : types->items) mark(item.column);
-      } else if (const auto* tight = std::get_if<TightenNullability>(&part.detail)) {
-        for (const ColumnId id : tight->columns) mark(id);
-      }
-    }
     out.Schema(std::make_shared<StatementChange>(std::move(change)), "");
   }
 }

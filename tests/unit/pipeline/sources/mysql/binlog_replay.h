@@ -4,7 +4,6 @@
 // the schema of their moment, and both go to tables in memory the way a perfect sink would keep
 // them.
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -25,6 +24,8 @@ class BinlogReplay {
 
   // A log file; gzip is unpacked. Its name is for points only.
   Result<void> ReadFile(const std::string& path);
+  // What follows is another file or connection.
+  void StartStream();
   // One event as it comes from a file or a connection.
   Result<void> ReadEvent(std::string_view bytes);
 
@@ -33,11 +34,6 @@ class BinlogReplay {
   int64_t row_count = 0;
   std::map<mysql::EventType, int> events;
   std::set<std::string> untracked;  // tables that had rows but no schema
-  // Columns ("db.table.column", or "db.table." for all) whose stored values a statement changed
-  // without row events: what the log cannot tell.
-  std::set<std::string> changed_by_statement;
-  // Called behind each event with its end position.
-  std::function<void(uint32_t)> on_event;
 
  private:
   struct Table {

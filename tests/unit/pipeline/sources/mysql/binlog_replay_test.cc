@@ -5,7 +5,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "pipeline/sources/mysql/binlog/byte_reader.h"
 #include "tests/doubles/source_dir.h"
+#include "tests/unit/pipeline/sources/mysql/binlog_bytes.h"
 #include "tests/unit/pipeline/sources/mysql/binlog_replay.h"
 #include "tests/unit/pipeline/sources/truth.h"
 
@@ -33,6 +35,22 @@ std::string Lines(const std::vector<std::string>& lines) {
   return text;
 }
 
+// What differs from the server's contents, and what went wrong on the way.
+std::string Differences(const Recording& recording, const BinlogReplay& replay) {
+  return Lines(CompareWithTruth(recording.server, recording.scenario, replay.out.tables)) +
+         Lines(replay.out.faults) + Lines(replay.out.dead_letters);
+}
+
+std::string ExpectedFile(const Recording& recording) {
+  return recording.folder() + "expected/" + recording.scenario + ".txt";
+}
+
+std::string Expected(const Recording& recording) {
+  std::stringstream text;
+  text << std::ifstream(ExpectedFile(recording)).rdbuf();
+  return text.str();
+}
+
 void Replay(const Recording& recording, int64_t stream_rows) {
   SCOPED_TRACE(recording.name());
   BinlogReplay replay(recording.dialect());
@@ -47,17 +65,12 @@ void Replay(const Recording& recording, int64_t stream_rows) {
   if (stream_rows > 0) {
     EXPECT_EQ(replay.row_count - before, stream_rows);
   }
-  const std::string differences =
-      Lines(CompareWithTruth(recording.server, recording.scenario, replay.out.tables)) +
-      Lines(replay.out.faults) + Lines(replay.out.dead_letters);
-  const std::string expected = recording.folder() + "expected/" + recording.scenario + ".txt";
+  const std::string differences = Differences(recording, replay);
   if (std::getenv("DRIFTLESS_WRITE_DIFFERENCES") != nullptr) {
-    std::ofstream(expected) << differences;
+    std::ofstream(ExpectedFile(recording)) << differences;
     return;
   }
-  std::stringstream text;
-  text << std::ifstream(expected).rdbuf();
-  EXPECT_EQ(differences, text.str());
+  EXPECT_EQ(differences, Expected(recording));
   for (const std::string& table : replay.untracked) EXPECT_EQ(table, "shop.sq");
 }
 
@@ -101,6 +114,50 @@ TEST(BinlogReplayTest, LogFormatVariants) {
            137);
     Replay({"mariadb-10.11", metadata, "v_variants", {"setup", "stream-1", "stream-2", "stream-3"}},
            91);
+  }
+}
+
+// A replica's whole session as it went over the wire: packets of four bytes and a payload, which is
+// an event behind a zero byte once the dump was asked for.
+void ReplaySession(const std::string& name, BinlogReplay* replay) {
+  const std::string text =
+      ReadUnpacked(SourceDir() + "/tests/data/binlog/mysql-9.7/" + name + ".jsonl.gz");
+  std::istringstream lines(text);
+  std::string line;
+  std::string stream;
+  bool dumping = false;
+  while (std::getline(lines, line)) {
+    const size_t hex = line.find("\"hex\": \"") + 8;
+    const std::string bytes = Unhex(line.substr(hex, line.find('"', hex) - hex));
+    if (line.find("\"c2s\"") != std::string::npos) {
+      dumping = dumping || (bytes.size() > 4 && (bytes[4] == 0x12 || bytes[4] == 0x1e));
+    } else if (dumping) {
+      stream += bytes;
+    }
+  }
+  for (size_t at = 0; at + 4 <= stream.size();) {
+    const size_t size = mysql::LoadLittle(reinterpret_cast<const uint8_t*>(&stream[at]), 3);
+    ASSERT_LE(size, stream.size() - at - 4);
+    const std::string_view payload = std::string_view(stream).substr(at + 4, size);
+    at += 4 + size;
+    if (payload[0] != 0) break;  // end of file
+    const auto done = replay->ReadEvent(payload.substr(1));
+    ASSERT_TRUE(done) << done.error().ToString();
+  }
+}
+
+TEST(BinlogReplayTest, WireSessions) {
+  const Recording recording = {"mysql-9.7", "full", "a_types"};
+  for (const std::string name : {"wire-position", "wire-gtid"}) {
+    SCOPED_TRACE(name);
+    BinlogReplay replay(recording.dialect());
+    ASSERT_TRUE(replay.ReadFile(recording.folder() + "full/a_types.setup.binlog.gz"));
+    const int64_t before = replay.row_count;
+    replay.StartStream();
+    ReplaySession(name, &replay);
+    EXPECT_EQ(replay.row_count - before, 187);
+    EXPECT_GE(replay.events[mysql::EventType::kRotate], 1);
+    EXPECT_EQ(Differences(recording, replay), Expected(recording));
   }
 }
 
