@@ -18,3 +18,5 @@ find_package(absl CONFIG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+# LGPL: linked dynamically. MySQL and MariaDB connections, authentication and TLS.
+pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET libmariadb)

@@ -45,6 +45,16 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .secret = true,
        .doc = "The user's password.",
        .flink_cdc = FlinkCdc::kSame},
+      {.key = "tls.mode",
+       .type = OptionType::kEnum,
+       .default_value = "preferred",
+       .doc = "How connections are protected: preferred takes TLS where the server has it, required "
+              "refuses a server without, verify-identity also checks its certificate and name.",
+       .values = {"disabled", "preferred", "required", "verify-identity"}},
+      {.key = "tls.ca",
+       .doc = "The file with the certificates of the authorities that are trusted."},
+      {.key = "tls.certificate", .doc = "The file with the client's certificate."},
+      {.key = "tls.key", .doc = "The file with the client's key."},
       {.key = "tables",
        .required = true,
        .doc = "Which tables: names or regular expressions, separated by commas; \\. is the dot of "

@@ -1,0 +1,65 @@
+#include "pipeline/sources/mysql/source_options.h"
+
+namespace driftless::mysql {
+namespace {
+
+Result<TableSelector> Selector(const OptionValues& values, std::string_view key) {
+  auto selector = TableSelector::Parse(values.String(key).value_or(""));
+  if (!selector) {
+    return std::move(selector).error().At(values.At(key).line, values.At(key).column);
+  }
+  return selector;
+}
+
+StartMode Start(const std::string& text) {
+  if (text == "snapshot") return StartMode::kSnapshot;
+  if (text == "latest-offset") return StartMode::kLatest;
+  if (text == "earliest-offset") return StartMode::kEarliest;
+  if (text == "specific-offset") return StartMode::kSpecific;
+  if (text == "timestamp") return StartMode::kTimestamp;
+  return StartMode::kInitial;
+}
+
+TlsMode Tls(const std::string& text) {
+  if (text == "disabled") return TlsMode::kDisabled;
+  if (text == "required") return TlsMode::kRequired;
+  if (text == "verify-identity") return TlsMode::kVerifyIdentity;
+  return TlsMode::kPreferred;
+}
+
+}  // namespace
+
+Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
+  SourceOptions options;
+  ConnectionOptions& connection = options.connection;
+  connection.host = values.String("hostname").value_or("");
+  connection.port = static_cast<int>(values.Int("port").value_or(3306));
+  connection.user = values.String("username").value_or("");
+  connection.password = values.String("password").value_or("");
+  connection.connect_timeout_ms = values.DurationMs("connect.timeout").value_or(30000);
+  connection.tls = Tls(values.Enum("tls.mode").value_or("preferred"));
+  connection.tls_ca = values.String("tls.ca").value_or("");
+  connection.tls_certificate = values.String("tls.certificate").value_or("");
+  connection.tls_key = values.String("tls.key").value_or("");
+  options.connect_attempts = static_cast<int>(values.Int("connect.max-retries").value_or(3)) + 1;
+  DRIFTLESS_ASSIGN_OR_RETURN(options.tables, Selector(values, "tables"));
+  if (values.IsSet("tables.exclude")) {
+    DRIFTLESS_ASSIGN_OR_RETURN(options.exclude, Selector(values, "tables.exclude"));
+  }
+  options.server_id = values.String("server-id").value_or("");
+  options.time_zone = values.String("server-time-zone").value_or("");
+  options.start = Start(values.Enum("scan.startup.mode").value_or("initial"));
+  options.start_file = values.String("scan.startup.specific-offset.file").value_or("");
+  options.start_offset =
+      static_cast<uint64_t>(values.Int("scan.startup.specific-offset.pos").value_or(4));
+  options.start_gtids = values.String("scan.startup.specific-offset.gtid-set").value_or("");
+  options.start_time_ms = values.Int("scan.startup.timestamp-millis").value_or(0);
+  options.chunk_rows = values.Int("scan.incremental.snapshot.chunk.size").value_or(8096);
+  options.heartbeat_ms = values.DurationMs("heartbeat.interval").value_or(30000);
+  options.include_comments = values.Bool("include-comments.enabled").value_or(false);
+  options.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(true);
+  options.compact_json = values.Bool("use.legacy.json.format").value_or(true);
+  return options;
+}
+
+}  // namespace driftless::mysql

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/definition/selector.h"
+#include "config/options/option.h"
+#include "pipeline/sources/mysql/connection.h"
+
+namespace driftless::mysql {
+
+enum class StartMode : uint8_t {
+  kInitial,
+  kSnapshot,
+  kLatest,
+  kEarliest,
+  kSpecific,
+  kTimestamp,
+};
+
+// What the user configured for `type: mysql`.
+struct SourceOptions {
+  ConnectionOptions connection;
+  int connect_attempts = 4;
+  std::optional<TableSelector> tables;
+  std::optional<TableSelector> exclude;
+  std::string server_id;  // "", "5401" or "5400-5410"
+  std::string time_zone;
+  StartMode start = StartMode::kInitial;
+  std::string start_file;
+  uint64_t start_offset = 0;
+  std::string start_gtids;
+  int64_t start_time_ms = 0;
+  int64_t chunk_rows = 8096;
+  int64_t heartbeat_ms = 30000;
+  bool include_comments = false;
+  bool tinyint1_is_boolean = true;
+  bool compact_json = true;
+
+  bool IsCaptured(const TablePath& table) const {
+    return tables->Matches(table) && !(exclude && exclude->Matches(table));
+  }
+  bool WantsSnapshot() const {
+    return start == StartMode::kInitial || start == StartMode::kSnapshot;
+  }
+  bool WantsLog() const { return start != StartMode::kSnapshot; }
+};
+
+// Errors: kInvalidConfig.
+Result<SourceOptions> ReadSourceOptions(const OptionValues& values);
+
+}  // namespace driftless::mysql
