@@ -20,6 +20,9 @@ std::span<const OptionSpec> KafkaSourceOptions();
 // pipeline/sources/file/file_source.cc
 Result<std::unique_ptr<Source>> MakeFileSource(const OptionValues& values);
 
+// pipeline/sources/mysql/mysql_source.cc
+Result<std::unique_ptr<Source>> MakeMySqlSource(const OptionValues& values);
+
 void CheckFileSource(const OptionValues& values, Problems* problems);
 void CheckMySqlSource(const OptionValues& values, Problems* problems);
 void CheckPostgresSource(const OptionValues& values, Problems* problems);

@@ -75,8 +75,8 @@ std::string ChunkReader::SelectText(Connection* connection,
     if (&column != &columns_.front()) sql += ", ";
     sql += column.expression();
   }
-  sql += fmt::format(" FROM {}.{}", QuoteName(schema_->path.database),
-                     QuoteName(schema_->path.table));
+  sql +=
+      fmt::format(" FROM {}.{}", QuoteName(schema_->path.database), QuoteName(schema_->path.table));
   if (key_.empty()) return sql;
   // (a > 1) OR (a = 1 AND b > 2): a comparison of rows would not use the index on all servers.
   if (!after.empty()) {
@@ -107,9 +107,9 @@ Result<void> ChunkReader::BeginView(Connection* connection, Chunk* chunk) {
     // No transaction on the table is under way while it is locked, so the log's end is the view's.
     DRIFTLESS_ASSIGN_OR_RETURN(lock, Connection::Open(options_->connection));
     DRIFTLESS_TRY(lock->Execute("SET lock_wait_timeout = 30"));
-    auto locked = lock->Execute(fmt::format("LOCK TABLES {}.{} READ",
-                                            QuoteName(schema_->path.database),
-                                            QuoteName(schema_->path.table)));
+    auto locked =
+        lock->Execute(fmt::format("LOCK TABLES {}.{} READ", QuoteName(schema_->path.database),
+                                  QuoteName(schema_->path.table)));
     if (!locked) {
       return std::move(locked).error().Hint(
           "A table without a primary key is read under a short LOCK TABLES ... READ: grant LOCK "
@@ -150,10 +150,9 @@ Result<bool> ChunkReader::IsSame(Connection* connection) const {
     return std::move(pinned).error();
   }
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, ShowCreateTable(connection, schema_->path));
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      const TableSchemaPtr now,
-      SchemaOfStatement(text, schema_->path, SettingsOf(*facts_, *options_),
-                        options_->include_comments, schema_->incarnation));
+  DRIFTLESS_ASSIGN_OR_RETURN(const TableSchemaPtr now,
+                             SchemaOfStatement(text, schema_->path, SettingsOf(*facts_, *options_),
+                                               options_->include_comments, schema_->incarnation));
   return SameShape(*now, *schema_);
 }
 
@@ -167,12 +166,12 @@ Result<void> ChunkReader::AppendRow(const Connection::RawRow& row, const Point& 
     } else if (!columns_[i].Append({row.values[i], row.lengths[i]}, &out)) {
       builder->AbandonRow();
       const Column& column = schema_->columns[i];
-      return MakeError(ErrorKind::kInvalidInput,
-                       fmt::format("table {}, column {}: the value {} is no {}",
-                                   schema_->path.ToString(), column.name,
-                                   std::string_view(row.values[i],
-                                                    std::min<size_t>(row.lengths[i], 60)),
-                                   column.type.ToString()));
+      return MakeError(
+          ErrorKind::kInvalidInput,
+          fmt::format("table {}, column {}: the value {} is no {}", schema_->path.ToString(),
+                      column.name,
+                      std::string_view(row.values[i], std::min<size_t>(row.lengths[i], 60)),
+                      column.type.ToString()));
     }
   }
   builder->EndRow();

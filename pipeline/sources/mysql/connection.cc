@@ -16,7 +16,9 @@ namespace {
 // The dump thread may send events up to this size (Reference Manual, max_allowed_packet).
 constexpr size_t kPacketBytesMax = 1 << 30;
 
-unsigned Seconds(int64_t ms) { return static_cast<unsigned>(std::max<int64_t>((ms + 999) / 1000, 1)); }
+unsigned Seconds(int64_t ms) {
+  return static_cast<unsigned>(std::max<int64_t>((ms + 999) / 1000, 1));
+}
 
 ErrorKind KindOf(unsigned number) {
   switch (number) {
@@ -26,13 +28,10 @@ ErrorKind KindOf(unsigned number) {
     case ER_COLUMNACCESS_DENIED_ERROR:
     case ER_SPECIFIC_ACCESS_DENIED_ERROR:
     case ER_HOST_NOT_PRIVILEGED:
-    case ER_MUST_CHANGE_PASSWORD:
-      return ErrorKind::kPermission;
-    case ER_LOCK_WAIT_TIMEOUT:
-      return ErrorKind::kTimedOut;
+    case ER_MUST_CHANGE_PASSWORD: return ErrorKind::kPermission;
+    case ER_LOCK_WAIT_TIMEOUT: return ErrorKind::kTimedOut;
     case ER_NO_SUCH_TABLE:
-    case ER_BAD_DB_ERROR:
-      return ErrorKind::kNotFound;
+    case ER_BAD_DB_ERROR: return ErrorKind::kNotFound;
     case ER_CON_COUNT_ERROR:
     case ER_SERVER_SHUTDOWN:
     case ER_NEW_ABORTING_CONNECTION:
@@ -41,8 +40,7 @@ ErrorKind KindOf(unsigned number) {
     case ER_NET_READ_INTERRUPTED:
     case ER_NET_ERROR_ON_WRITE:
     case ER_NET_WRITE_INTERRUPTED:
-    case ER_TOO_MANY_USER_CONNECTIONS:
-      return ErrorKind::kUnavailable;
+    case ER_TOO_MANY_USER_CONNECTIONS: return ErrorKind::kUnavailable;
     default:
       // The client library's own numbers: the connection could not be made or broke.
       return number >= CR_MIN_ERROR && number <= CR_MAX_ERROR ? ErrorKind::kUnavailable
@@ -131,9 +129,9 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& op
     // libmariadb reaches "localhost" by a socket file; a host here is always a network address.
     unsigned protocol = MYSQL_PROTOCOL_TCP;
     mysql_options(impl->mysql, MYSQL_OPT_PROTOCOL, &protocol);
-    MYSQL* connected = mysql_real_connect(
-        impl->mysql, options.host.c_str(), options.user.c_str(), options.password.c_str(), nullptr,
-        static_cast<unsigned>(options.port), nullptr, 0);
+    MYSQL* connected = mysql_real_connect(impl->mysql, options.host.c_str(), options.user.c_str(),
+                                          options.password.c_str(), nullptr,
+                                          static_cast<unsigned>(options.port), nullptr, 0);
     std::unique_ptr<Connection> connection(new Connection(std::move(impl)));
     if (connected == nullptr) {
       MYSQL* mysql = connection->impl_->mysql;
@@ -225,7 +223,8 @@ Result<Connection::RawRow> Connection::NextRow() {
 }
 
 Result<void> Connection::SendCommand(uint8_t command, std::string_view argument) {
-  // Connector/C has no public call for COM_BINLOG_DUMP_GTID; its own replication code uses this one.
+  // Connector/C has no public call for COM_BINLOG_DUMP_GTID; its own replication code uses this
+  // one.
   const int failed = impl_->mysql->methods->db_command(
       impl_->mysql, static_cast<enum_server_command>(command), argument.data(), argument.size(),
       /*skip_check=*/1, nullptr);

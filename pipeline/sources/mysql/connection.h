@@ -37,8 +37,8 @@ struct ConnectionOptions {
 // One row of an answer in the text protocol: what the server sent, or none for NULL.
 using TextRow = std::vector<std::optional<std::string>>;
 
-// A session of a MySQL or MariaDB server through libmariadb: text queries, and what a replica needs.
-// Sessions speak utf8mb4 in the time zone +00:00. One thread at a time.
+// A session of a MySQL or MariaDB server through libmariadb: text queries, and what a replica
+// needs. Sessions speak utf8mb4 in the time zone +00:00. One thread at a time.
 //
 // Errors: kUnavailable (no answer, the connection broke; try again), kPermission (login or
 // privilege), kTimedOut (a lock), kRefused (the server says no); with the server's number and text.

@@ -57,9 +57,8 @@ Result<LogPosition> LogPosition::Parse(std::string_view text) {
 
 Result<LogPosition> CurrentLogPosition(Connection* connection, const ServerFacts& facts) {
   const bool new_form = !facts.IsMariaDb() && facts.version >= 80200;
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      const auto rows,
-      connection->Query(new_form ? "SHOW BINARY LOG STATUS" : "SHOW MASTER STATUS"));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto rows, connection->Query(new_form ? "SHOW BINARY LOG STATUS"
+                                                                         : "SHOW MASTER STATUS"));
   if (rows.empty() || rows[0].size() < 2 || !rows[0][0]) {
     return MakeError(ErrorKind::kUnsupported, "the server says that it writes no binary log")
         .Hint("Start it with --log-bin.");
@@ -87,7 +86,8 @@ Result<std::vector<LogFile>> ListLogFiles(Connection* connection) {
   std::vector<LogFile> files;
   for (const TextRow& row : rows) {
     if (row.size() < 2) continue;
-    files.push_back({row[0].value_or(""), std::strtoull(row[1].value_or("0").c_str(), nullptr, 10)});
+    files.push_back(
+        {row[0].value_or(""), std::strtoull(row[1].value_or("0").c_str(), nullptr, 10)});
   }
   return files;
 }

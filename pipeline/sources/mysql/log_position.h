@@ -15,10 +15,10 @@ struct ServerFacts;
 // Where a reader stands in a server's binary log, always between two transactions.
 struct LogPosition {
   std::string file;
-  uint64_t offset = 0;   // of the next event
-  std::string gtids;     // what is behind us: MySQL a set, MariaDB the last of each domain; may be
-                         // empty where the server has no GTIDs
-  std::string server;    // ServerFacts::identity
+  uint64_t offset = 0;  // of the next event
+  std::string gtids;    // what is behind us: MySQL a set, MariaDB the last of each domain; may be
+                        // empty where the server has no GTIDs
+  std::string server;   // ServerFacts::identity
   uint64_t generation = 0;  // counts servers: points of a later server come later
 
   // "file:offset [gtids]" for people.

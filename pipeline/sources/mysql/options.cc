@@ -48,8 +48,9 @@ std::span<const OptionSpec> MySqlSourceOptions() {
       {.key = "tls.mode",
        .type = OptionType::kEnum,
        .default_value = "preferred",
-       .doc = "How connections are protected: preferred takes TLS where the server has it, required "
-              "refuses a server without, verify-identity also checks its certificate and name.",
+       .doc =
+           "How connections are protected: preferred takes TLS where the server has it, required "
+           "refuses a server without, verify-identity also checks its certificate and name.",
        .values = {"disabled", "preferred", "required", "verify-identity"}},
       {.key = "tls.ca",
        .doc = "The file with the certificates of the authorities that are trusted."},

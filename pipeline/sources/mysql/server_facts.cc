@@ -52,9 +52,8 @@ Result<ServerFacts> ReadServerFacts(Connection* connection) {
     facts.flavour = Dialect::kMariaDb;
   }
   facts.server_id = static_cast<uint32_t>(std::strtoul(text("server_id").c_str(), nullptr, 10));
-  facts.identity = facts.IsMariaDb()
-                       ? fmt::format("{}@{}", facts.server_id, text("hostname"))
-                       : text("server_uuid");
+  facts.identity = facts.IsMariaDb() ? fmt::format("{}@{}", facts.server_id, text("hostname"))
+                                     : text("server_uuid");
   facts.log_bin = IsOn(text("log_bin"));
   facts.binlog_format = text("binlog_format");
   facts.row_image = text("binlog_row_image");
@@ -127,9 +126,10 @@ std::vector<Finding> CheckServer(const ServerFacts& facts, bool wants_log,
             "SET GLOBAL binlog_row_metadata = 'FULL'.");
   }
   if (!facts.gtid) {
-    warning("gtid_mode is OFF: positions are files and offsets, which another server does not "
-            "know after a failover; a snapshot takes a short global read lock",
-            "Turn gtid_mode on (Reference Manual, 19.1.4).");
+    warning(
+        "gtid_mode is OFF: positions are files and offsets, which another server does not "
+        "know after a failover; a snapshot takes a short global read lock",
+        "Turn gtid_mode on (Reference Manual, 19.1.4).");
   }
   return findings;
 }

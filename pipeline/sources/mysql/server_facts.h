@@ -23,9 +23,9 @@ struct ServerFacts {
   std::string row_image;
   std::string row_metadata;  // empty where the server has no such variable
   std::string row_value_options;
-  bool gtid = false;        // MySQL: gtid_mode ON; MariaDB: always
-  std::string checksum;     // "CRC32", "NONE"
-  std::string time_zone;    // @@global.time_zone; "SYSTEM" is resolved
+  bool gtid = false;         // MySQL: gtid_mode ON; MariaDB: always
+  std::string checksum;      // "CRC32", "NONE"
+  std::string time_zone;     // @@global.time_zone; "SYSTEM" is resolved
   int64_t utc_offset_s = 0;  // of the server's time zone now
   int lower_case_table_names = 0;
   std::string charset;  // character_set_server

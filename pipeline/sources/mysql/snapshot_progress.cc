@@ -25,8 +25,8 @@ std::string Unhex(std::string_view text) {
 
 }  // namespace
 
-// Fields between tabs: attempt, chunk, end, number of key values, the values, number of views, pairs of
-// table and place, the tables that are left; texts in hex.
+// Fields between tabs: attempt, chunk, end, number of key values, the values, number of views,
+// pairs of table and place, the tables that are left; texts in hex.
 std::string SnapshotProgress::Serialize() const {
   std::string text = fmt::format("{}\t{}\t{}\t{}", attempt, chunk, Hex(end), after.size());
   for (const std::string& value : after) text += "\t" + Hex(value);

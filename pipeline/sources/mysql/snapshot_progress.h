@@ -15,9 +15,9 @@ struct SnapshotProgress {
   // Counts the starts of reading. A chunk that is read again may hold other rows, so its points
   // must lie behind all points of the reading before.
   uint64_t attempt = 0;
-  uint64_t chunk = 0;               // chunks finished in this attempt
-  std::vector<TablePath> left;      // in order; the first is being read
-  std::vector<std::string> after;   // key of the last row read of left.front(); empty: none yet
+  uint64_t chunk = 0;              // chunks finished in this attempt
+  std::vector<TablePath> left;     // in order; the first is being read
+  std::vector<std::string> after;  // key of the last row read of left.front(); empty: none yet
 
   // Where the views of tables without a key stood: the log up to there is in what was read.
   std::map<TablePath, std::string> seen;  // LogPosition texts

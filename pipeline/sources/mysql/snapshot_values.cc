@@ -50,9 +50,7 @@ SnapshotColumn::SnapshotColumn(const Column& column, bool compact_json)
     refusal_ = "a snapshot cannot read columns of the type " + std::string(text) + " yet";
   }
   switch (type_.kind()) {
-    case TypeKind::kBoolean:
-      kind_ = text.starts_with("bit") ? Kind::kBit1 : Kind::kBoolean;
-      break;
+    case TypeKind::kBoolean: kind_ = text.starts_with("bit") ? Kind::kBit1 : Kind::kBoolean; break;
     case TypeKind::kTinyInt:
     case TypeKind::kSmallInt:
     case TypeKind::kInt:
@@ -72,9 +70,7 @@ SnapshotColumn::SnapshotColumn(const Column& column, bool compact_json)
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
     case TypeKind::kTimestampTz: kind_ = Kind::kTimestamp; break;
-    case TypeKind::kArray:
-      kind_ = text.starts_with("vector") ? Kind::kVector : Kind::kSet;
-      break;
+    case TypeKind::kArray: kind_ = text.starts_with("vector") ? Kind::kVector : Kind::kSet; break;
     default: kind_ = text == "json" && compact_json ? Kind::kCompactJson : Kind::kBytes; break;
   }
 }
@@ -118,7 +114,8 @@ bool SnapshotColumn::Append(std::string_view text, ColumnBuilder* out) {
     case Kind::kDouble: {
       double value = 0;
       if (!Read(text, &value)) return false;
-      kind_ == Kind::kFloat ? out->AppendFloat(static_cast<float>(value)) : out->AppendDouble(value);
+      kind_ == Kind::kFloat ? out->AppendFloat(static_cast<float>(value))
+                            : out->AppendDouble(value);
       return true;
     }
     case Kind::kDecimal: {

@@ -36,9 +36,9 @@ Result<std::vector<TablePath>> ListTables(Connection* connection, const SourceOp
 
 Result<std::string> ShowCreateTable(Connection* connection, const TablePath& table) {
   DRIFTLESS_ASSIGN_OR_RETURN(
-      const auto rows, connection->Query(fmt::format("SHOW CREATE TABLE {}.{}",
-                                                     QuoteName(table.database),
-                                                     QuoteName(table.table))));
+      const auto rows,
+      connection->Query(fmt::format("SHOW CREATE TABLE {}.{}", QuoteName(table.database),
+                                    QuoteName(table.table))));
   if (rows.empty() || rows[0].size() < 2 || !rows[0][1]) {
     return MakeError(ErrorKind::kNotFound, "the server does not show table " + table.ToString());
   }
@@ -56,8 +56,9 @@ Result<TableSchemaPtr> SchemaOfStatement(const std::string& statement, const Tab
     return std::move(effect)
         .error()
         .Context("the definition of " + table.ToString())
-        .Hint("The server's SHOW CREATE TABLE is not understood; leave the table out with "
-              "tables.exclude, and please report the statement.");
+        .Hint(
+            "The server's SHOW CREATE TABLE is not understood; leave the table out with "
+            "tables.exclude, and please report the statement.");
   }
   const TableSchemaPtr found = catalog.Find(table);
   if (found == nullptr) {

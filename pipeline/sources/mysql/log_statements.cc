@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "pipeline/sources/mysql/log_stream_tables.h"
+#include "schema/base/letter_case.h"
+
+// The statements of LogStream.
+namespace driftless::mysql {
+namespace {
+
+bool StartsWith(std::string_view sql, std::string_view word) {
+  return sql.size() >= word.size() && EqualsIgnoringCase(sql.substr(0, word.size()), word);
+}
+
+std::string Shortened(const std::string& sql) {
+  constexpr size_t kMax = 400;
+  return sql.size() <= kMax ? sql : sql.substr(0, kMax) + "...";
+}
+
+}  // namespace
+
+std::map<TablePath, TableSchemaPtr> LogStream::CapturedTables() const {
+  std::map<TablePath, TableSchemaPtr> tables;
+  for (const TableSchemaPtr& table : catalog_.Tables()) {
+    if (options_.IsCaptured(table->path) && !online_.IsHidden(table->path)) {
+      tables[table->path] = table;
+    }
+  }
+  return tables;
+}
+
+Result<bool> LogStream::Query(const BinlogEvent& event) {
+  std::string buffer;
+  DRIFTLESS_ASSIGN_OR_RETURN(const QueryEvent query, ParseQuery(event, &buffer));
+  const std::string_view raw = query.sql;
+  if (raw == "BEGIN") {
+    in_transaction_ = true;
+    if (commit_time_ms_ == 0) commit_time_ms_ = int64_t{event.timestamp} * 1000;
+    return true;
+  }
+  if (raw == "COMMIT") return EndTransaction();
+  if (StartsWith(raw, "SAVEPOINT ") || StartsWith(raw, "ROLLBACK TO ")) return true;
+  if (StartsWith(raw, "XA ")) {
+    if (StartsWith(raw, "XA START ") || StartsWith(raw, "XA BEGIN ")) {
+      open_xa_ = raw.substr(9);
+      xa_begin_ = position_;
+      return true;
+    }
+    const bool commits = StartsWith(raw, "XA COMMIT ");
+    if (!commits && !StartsWith(raw, "XA ROLLBACK ")) return true;  // XA END
+    const std::string_view id = raw.substr(raw.find(' ', 3) + 1);
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, XaEnd(std::string(id), commits));
+    if (!go_on) return false;
+    return EndTransaction();
+  }
+  if (raw == "ROLLBACK") return EndTransaction();
+  const QueryEvent::AlterPhase phase =
+      query.alter_phase != QueryEvent::AlterPhase::kNone ? query.alter_phase : alter_phase_;
+  alter_phase_ = QueryEvent::AlterPhase::kNone;
+  if (phase != QueryEvent::AlterPhase::kStart && phase != QueryEvent::AlterPhase::kRollback) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string sql, QueryText(query));
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Statement(sql, query));
+    if (!go_on) return false;
+    // CREATE TABLE ... SELECT stands inside of its transaction, whose rows follow.
+    if (!catalog_.settings().IsMariaDb() && sql.ends_with("START TRANSACTION")) return true;
+  }
+  if (catalog_.settings().IsMariaDb() && maria_gtid_ && !maria_standalone_) return true;
+  return EndTransaction();
+}
+
+Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& query) {
+  StatementContext context;
+  context.default_database = query.database;
+  if (query.sql_mode) context.sql_mode = SqlModeFromBits(*query.sql_mode);
+  auto effect = catalog_.Apply(sql, context);
+  if (!effect) return NotUnderstood(sql, context, std::move(effect).error());
+  if (effect->kind == StatementEffect::Kind::kRows) {
+    return MakeError(ErrorKind::kUnsupported, "a change was logged as a statement, not as rows")
+        .Hint(
+            "Set binlog_format = ROW for all sessions, and start the pipeline on a new state "
+            "folder, so that it takes a snapshot.");
+  }
+  auto outcome = online_.Translate(std::move(*effect));
+  for (const RowsWithoutEvents& rows : outcome.rows_without_events) {
+    if (options_.IsCaptured(rows.table)) {
+      spdlog::warn("{}:{}: table {}: {} changed rows without row events", file_, event_end_,
+                   rows.table.ToString(), rows.what);
+    }
+  }
+  for (const TablePath& left : outcome.tables_left) {
+    if (!options_.IsCaptured(left)) continue;
+    spdlog::warn("{}:{}: table {} was renamed away; its sink tables get no more rows", file_,
+                 event_end_, left.ToString());
+  }
+  return SendChanges(std::move(outcome.changes), sql);
+}
+
+Result<bool> LogStream::NotUnderstood(const std::string& sql, const StatementContext& context,
+                                      Error error) {
+  std::string names;
+  for (const TablePath& table : catalog_.TablesNamedIn(sql, context)) {
+    if (options_.IsCaptured(table)) names += (names.empty() ? "" : ", ") + table.ToString();
+  }
+  // Its text may hold a password, so that it is not told.
+  if (names.empty()) return true;
+  return Error(error.kind(),
+               fmt::format("a statement on {} is not understood for certain: {}; the statement: {}",
+                           names, error.message(), Shortened(sql)))
+      .Hint(
+          "Rows behind it are not decoded with a schema that is not certain. Leave the table "
+          "out with tables.exclude, or start the pipeline on a new state folder behind it.");
+}
+
+Result<void> LogStream::Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,
+                                 std::string_view statement) {
+  if (context_.history == nullptr) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto known, context_.history->Find(path, point));
+  if (known) {
+    if (known->schema != nullptr && *schema != nullptr) *schema = known->schema;
+    return {};
+  }
+  SchemaVersion version;
+  version.table = path;
+  version.point = point;
+  version.position = fmt::format("{}:{}", file_, event_end_);
+  version.time_ms = commit_time_ms_;
+  version.schema = *schema;
+  version.statement = statement;
+  return context_.history->Put(version);
+}
+
+Result<bool> LogStream::SetSchema(const TablePath& path, const TableSchemaPtr& schema) {
+  return batches_.SetSchema(&TableOf(path)->batch, schema);
+}
+
+Result<bool> LogStream::SendChanges(std::vector<StatementChange> changes, const std::string& sql) {
+  const auto text = std::make_shared<const std::string>(sql);
+  LogPosition at = position_;
+  at.file = file_;
+  at.offset = event_end_;
+  for (StatementChange& change : changes) {
+    Point point = PointHere();
+    point.row = statement_row_++;
+    change.point = point;
+    change.commit_time_ms = commit_time_ms_;
+    change.statement = text;
+    TableSchemaPtr after = change.after();
+    const TablePath to = after == nullptr ? change.table : after->path;
+    const TableSchemaPtr computed = after;
+    DRIFTLESS_TRY(Remember(to, point, &after, sql));
+    if (to != change.table) {
+      TableSchemaPtr none;
+      DRIFTLESS_TRY(Remember(change.table, point, &none, sql));
+    }
+    if (after != computed) change.parts.back().after = after;
+    const TableSchemaPtr tracked = catalog_.Find(to);
+    if (after != computed && tracked == computed) catalog_.Load(after);
+    if (!options_.IsCaptured(change.table) && !options_.IsCaptured(to)) continue;
+    if (to != change.table) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SetSchema(change.table, nullptr));
+      if (!go_on) return false;
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SetSchema(to, after));
+    if (!go_on) return false;
+    const bool restarts =
+        !change.parts.empty() && (std::holds_alternative<CreateTable>(change.parts[0].detail) ||
+                                  std::holds_alternative<TruncateTable>(change.parts[0].detail));
+    const auto sent = std::make_shared<const StatementChange>(std::move(change));
+    if (!output_->Schema(sent, fmt::format("{}:{}", file_, event_end_))) return false;
+    if (restarts) hooks_.restarted(to, at);
+  }
+  return true;
+}
+
+Result<bool> LogStream::Announce(const TableSchemaPtr& schema, uint32_t number) {
+  Point point = PointHere();
+  point.row = number;
+  TableSchemaPtr created = schema;
+  DRIFTLESS_TRY(Remember(schema->path, point, &created, ""));
+  catalog_.Load(created);
+  auto change = std::make_shared<StatementChange>();
+  change->table = created->path;
+  change->point = point;
+  change->inferred = true;
+  change->from_snapshot = true;
+  change->parts.push_back({0, CreateTable{}, nullptr, created});
+  DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SetSchema(created->path, created));
+  if (!go_on) return false;
+  return output_->Schema(change, fmt::format("{}:{}", file_, event_end_));
+}
+
+}  // namespace driftless::mysql

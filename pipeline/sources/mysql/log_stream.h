@@ -1,0 +1,131 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "pipeline/sources/mysql/binlog/binlog_event.h"
+#include "pipeline/sources/mysql/binlog/event_bodies.h"
+#include "pipeline/sources/mysql/binlog/gtid_set.h"
+#include "pipeline/sources/mysql/binlog/row_decoder.h"
+#include "pipeline/sources/mysql/log_position.h"
+#include "pipeline/sources/mysql/source_options.h"
+#include "pipeline/sources/open_batches.h"
+#include "schema/ddl/mysql/catalog.h"
+#include "schema/ddl/online_schema_change.h"
+
+namespace driftless::mysql {
+
+// What the events of one server's log mean: rows into batches, statements into schema changes, in
+// order, with their points. Knows no connection. A position is only between transactions; where a
+// prepared XA transaction waits for its end, the place to go on at is before it. One thread.
+class LogStream {
+ public:
+  struct Hooks {
+    // Whether the rows of a captured table at this place go on (they may be part of a snapshot).
+    std::function<bool(const TablePath&, const LogPosition&)> wants_rows;
+    // A table was emptied or made anew here.
+    std::function<void(const TablePath&, const LogPosition&)> restarted;
+    // SHOW CREATE TABLE as the server has it now, for a table whose statement was not in the log.
+    std::function<Result<TableSchemaPtr>(const TablePath&, uint64_t incarnation)> fetch;
+  };
+
+  LogStream(const SourceOptions& options, ServerSettings settings, const SourceContext& context,
+            StreamId stream, SourceOutput* output, Hooks hooks);
+  ~LogStream();
+
+  // The tables as they are at `position`, where the stream goes on.
+  void Begin(const LogPosition& position, const std::vector<TableSchemaPtr>& tables,
+             uint64_t next_incarnation);
+  // After a connection broke: what is unfinished is forgotten, and comes again.
+  void Reconnected();
+
+  // One event as the server sent it. False: the pipeline stops.
+  Result<bool> Event(std::string_view bytes);
+  // Sends everything that waits and says how far the stream is. False: the pipeline stops.
+  bool Flush();
+
+  // Between two transactions: where the next one begins.
+  const LogPosition& position() const { return position_; }
+  bool in_transaction() const { return in_transaction_; }
+  // Where a new connection goes on.
+  LogPosition ResumePosition() const;
+  TableSchemaPtr Find(const TablePath& table) const { return catalog_.Find(table); }
+  std::map<TablePath, TableSchemaPtr> CapturedTables() const;
+  // Announces a table that no statement made, at the present place.
+  Result<bool> Announce(const TableSchemaPtr& schema, uint32_t number);
+
+ private:
+  struct Table;
+  struct Mapped;
+  struct PreparedXa {
+    LogPosition begin;
+    std::vector<std::string> events;
+  };
+
+  Result<bool> Dispatch(const BinlogEvent& event);
+  Result<bool> DispatchInner(const BinlogEvent& event);
+  Result<bool> Rotate(const BinlogEvent& event);
+  void Advance(const BinlogEvent& event);
+  Result<bool> Gtid(const BinlogEvent& event);
+  Result<bool> MariaGtid(const BinlogEvent& event);
+  Result<bool> Query(const BinlogEvent& event);
+  Result<bool> Statement(const std::string& sql, const QueryEvent& query);
+  Result<bool> NotUnderstood(const std::string& sql, const StatementContext& context, Error error);
+  Result<bool> SendChanges(std::vector<StatementChange> changes, const std::string& sql);
+  Result<void> Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,
+                        std::string_view statement);
+  Result<bool> Map(const BinlogEvent& event);
+  Result<bool> Rows(const BinlogEvent& event);
+  Result<bool> EndTransaction();
+  Result<bool> XaPrepare(const BinlogEvent& event);
+  Result<bool> XaEnd(const std::string& id, bool commits);
+  Table* TableOf(const TablePath& path);
+  Result<bool> MakePlan(Mapped* mapped);
+  Result<bool> SetSchema(const TablePath& path, const TableSchemaPtr& schema);
+  // Rows count from here at one place; statements from 0.
+  static constexpr uint32_t kFirstRow = 1 << 16;
+  Point PointHere() const;
+  Error Here(Error error) const;
+
+  const SourceOptions& options_;
+  const SourceContext context_;
+  const StreamId stream_;
+  SourceOutput* const output_;
+  const Hooks hooks_;
+  DdlCatalog catalog_;
+  OnlineSchemaChange online_;
+  EventReader reader_;
+  RowDecoder rows_;
+  OpenBatches batches_;
+  std::map<TablePath, std::unique_ptr<Table>> tables_;
+  std::unordered_map<uint64_t, std::unique_ptr<Mapped>> mapped_;  // by table id
+
+  LogPosition position_;    // behind the last whole transaction
+  std::string file_;        // of the event at hand
+  uint64_t event_end_ = 0;  // of the event at hand
+  bool in_transaction_ = false;
+  bool is_inner_ = false;  // inside of a compressed transaction
+  uint32_t row_ = 0;       // the next row's number at this place
+  uint32_t statement_row_ = 0;
+  int64_t commit_time_ms_ = 0;
+  std::string transaction_;
+  GtidSet gtids_;
+  MariaGtidList maria_gtids_;
+  std::optional<driftless::mysql::Gtid> gtid_;
+  std::optional<driftless::mysql::MariaGtid> maria_gtid_;
+  bool maria_standalone_ = false;
+  QueryEvent::AlterPhase alter_phase_ = QueryEvent::AlterPhase::kNone;
+  std::string open_xa_;  // id of the XA transaction whose events are kept
+  std::vector<std::string> xa_events_;
+  LogPosition xa_begin_;
+  std::map<std::string, PreparedXa> prepared_;
+  std::string buffer_;
+};
+
+}  // namespace driftless::mysql
