@@ -49,13 +49,7 @@ Result<ChunkReader> ChunkReader::Make(const SourceOptions& options, const Server
   reader.facts_ = &facts;
   reader.schema_ = std::move(schema);
   for (const Column& column : reader.schema_->columns) {
-    reader.columns_.emplace_back(column, options.compact_json);
-    if (!reader.columns_.back().refusal().empty()) {
-      return MakeError(ErrorKind::kUnsupported,
-                       fmt::format("table {}, column {}: {}", reader.schema_->path.ToString(),
-                                   column.name, reader.columns_.back().refusal()))
-          .Hint("Leave the table out with tables.exclude, or start at latest-offset.");
-    }
+    reader.columns_.emplace_back(column);
   }
   for (const ColumnId id : reader.schema_->primary_key) {
     const auto index = static_cast<size_t>(reader.schema_->IndexOf(id));

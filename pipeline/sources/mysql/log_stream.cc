@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "pipeline/sources/mysql/binlog/table_map.h"
 #include "pipeline/sources/mysql/binlog/transaction_payload.h"
 #include "pipeline/sources/mysql/log_stream_tables.h"
@@ -96,8 +98,10 @@ void LogStream::Advance(const BinlogEvent& event) {
     return;
   }
   uint64_t end = (event_end_ & ~uint64_t{0xffffffff}) | event.end_position;
-  if (end < event_end_) end += uint64_t{1} << 32;
-  event_end_ = end;
+  // Far behind is the next 4 GiB; a little behind is an event that a server made up for the start.
+  constexpr uint64_t kHalf = uint64_t{1} << 31;
+  if (end + kHalf < event_end_) end += 2 * kHalf;
+  event_end_ = std::max(event_end_, end);
 }
 
 Result<bool> LogStream::Event(std::string_view bytes) {

@@ -6,29 +6,10 @@
 #include "pipeline/sources/mysql/connection.h"
 #include "schema/types/decimal.h"
 #include "schema/types/time.h"
+#include "sinks/formats/debezium_json/geometry.h"
 
 namespace driftless::mysql {
 namespace {
-
-// The server prints JSON with a blank behind every comma and colon; the compact form has none.
-void AppendCompactJson(std::string_view text, ColumnBuilder* out) {
-  uint8_t* const begin = out->AppendUninitialized(text.size());
-  uint8_t* to = begin;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    *to = static_cast<uint8_t>(c);
-    if (in_string) {
-      ++to;
-      if (c == '\\' && i + 1 < text.size()) *to++ = static_cast<uint8_t>(text[++i]);
-      if (c == '"') in_string = false;
-      continue;
-    }
-    if (c == '"') in_string = true;
-    if (c != ' ') ++to;
-  }
-  out->ShrinkLast(text.size() - static_cast<size_t>(to - begin));
-}
 
 bool IsGeometry(std::string_view type) {
   return type.starts_with("geom") || type.starts_with("point") || type.starts_with("linestring") ||
@@ -43,12 +24,9 @@ bool Read(std::string_view text, Number* number) {
 
 }  // namespace
 
-SnapshotColumn::SnapshotColumn(const Column& column, bool compact_json)
+SnapshotColumn::SnapshotColumn(const Column& column)
     : type_(column.type), expression_(QuoteName(column.name)) {
   const std::string_view text = column.source.type_text;
-  if (IsGeometry(text)) {
-    refusal_ = "a snapshot cannot read columns of the type " + std::string(text) + " yet";
-  }
   switch (type_.kind()) {
     case TypeKind::kBoolean: kind_ = text.starts_with("bit") ? Kind::kBit1 : Kind::kBoolean; break;
     case TypeKind::kTinyInt:
@@ -71,7 +49,7 @@ SnapshotColumn::SnapshotColumn(const Column& column, bool compact_json)
     case TypeKind::kTimestampLtz:
     case TypeKind::kTimestampTz: kind_ = Kind::kTimestamp; break;
     case TypeKind::kArray: kind_ = text.starts_with("vector") ? Kind::kVector : Kind::kSet; break;
-    default: kind_ = text == "json" && compact_json ? Kind::kCompactJson : Kind::kBytes; break;
+    default: kind_ = IsGeometry(text) ? Kind::kGeometry : Kind::kBytes; break;
   }
 }
 
@@ -127,7 +105,16 @@ bool SnapshotColumn::Append(std::string_view text, ColumnBuilder* out) {
       return true;
     }
     case Kind::kBytes: out->AppendBytes(text); return true;
-    case Kind::kCompactJson: AppendCompactJson(text, out); return true;
+    case Kind::kGeometry: {
+      // The server's own form: the SRID, then WKB, as in the log.
+      if (text.size() < 4) return false;
+      uint32_t srid = 0;
+      std::memcpy(&srid, text.data(), sizeof srid);
+      std::string json;
+      if (!debezium::AppendGeometryJson(text.substr(4), srid, &json)) return false;
+      out->AppendBytes(json);
+      return true;
+    }
     case Kind::kDate: {
       const TimeText read = ParseDate(text, &number);
       if (read == TimeText::kZero) {

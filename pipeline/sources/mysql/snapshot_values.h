@@ -12,12 +12,10 @@ namespace driftless::mysql {
 // that the binary log's decoder would give.
 class SnapshotColumn {
  public:
-  SnapshotColumn(const Column& column, bool compact_json);
+  explicit SnapshotColumn(const Column& column);
 
   // The expression of the select list.
   const std::string& expression() const { return expression_; }
-  // Why the column cannot be read; empty where it can.
-  const std::string& refusal() const { return refusal_; }
   // Appends one value; false where the text is none of the type.
   bool Append(std::string_view text, ColumnBuilder* out);
 
@@ -30,7 +28,7 @@ class SnapshotColumn {
     kDouble,
     kDecimal,
     kBytes,
-    kCompactJson,
+    kGeometry,
     kDate,
     kTime,
     kTimestamp,
@@ -43,7 +41,6 @@ class SnapshotColumn {
   Kind kind_ = Kind::kBytes;
   LogicalType type_;
   std::string expression_;
-  std::string refusal_;
 };
 
 }  // namespace driftless::mysql

@@ -58,7 +58,6 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   options.heartbeat_ms = values.DurationMs("heartbeat.interval").value_or(30000);
   options.include_comments = values.Bool("include-comments.enabled").value_or(false);
   options.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(true);
-  options.compact_json = values.Bool("use.legacy.json.format").value_or(true);
   return options;
 }
 

@@ -35,7 +35,6 @@ struct SourceOptions {
   int64_t heartbeat_ms = 30000;
   bool include_comments = false;
   bool tinyint1_is_boolean = true;
-  bool compact_json = true;
 
   bool IsCaptured(const TablePath& table) const {
     return tables->Matches(table) && !(exclude && exclude->Matches(table));
