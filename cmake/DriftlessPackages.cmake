@@ -20,3 +20,4 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 # LGPL: linked dynamically. MySQL and MariaDB connections, authentication and TLS.
 pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET libmariadb)
+pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka)

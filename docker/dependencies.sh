@@ -58,6 +58,7 @@ case ${1-} in
     export PEERS_DIR=${PEERS_DIR:-$deps/peers}
     "$top/tests/peers/oracle" install
     "$top/tests/peers/readers" install
+    "$top/tests/peers/kafka" install
     S3_SERVER=moto "$top/tests/peers/s3" install
     # The stricter S3 server is a Go program: where there is a Go compiler, it is built and asked too.
     if command -v go >/dev/null; then S3_SERVER=versitygw "$top/tests/peers/s3" install; fi ;;

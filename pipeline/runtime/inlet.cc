@@ -8,6 +8,7 @@
 
 #include "pipeline/runtime/key_change.h"
 #include "schema/base/check.h"
+#include "sinks/api/statement_writer.h"
 
 namespace driftless {
 
@@ -15,7 +16,8 @@ Inlet::Inlet(Context context)
     : context_(std::move(context)),
       queue_(context_.queue_bytes_max),
       base_(context_.committed.base),
-      progress_(context_.start) {
+      progress_(context_.start),
+      carries_statements_(dynamic_cast<StatementSink*>(context_.sink) != nullptr) {
   for (const auto& [path, position] : context_.committed.tables) {
     Table& table = Find(path);
     table.own_base = position.base;
@@ -109,9 +111,9 @@ Result<void> Inlet::RunOnce() {
 Result<void> Inlet::Obey(const InletCommand& command) {
   if (const auto* cut = std::get_if<TakeCut>(&command)) {
     if (!cut->table.has_value()) return TakeCheckpoint(cut->cut);
-    TakeSchemaCut(*cut);
+    return TakeSchemaCut(*cut);
   } else if (const auto* release = std::get_if<ReleaseTable>(&command)) {
-    Release(*release);
+    return Release(*release);
   } else if (const auto* settle = std::get_if<SettleTable>(&command)) {
     Settle(*settle);
   } else if (std::holds_alternative<SpillParked>(command)) {
@@ -383,7 +385,22 @@ Result<std::vector<ParkedSnapshot>> Inlet::SnapshotParked() {
   return snapshots;
 }
 
-void Inlet::TakeSchemaCut(const TakeCut& command) {
+// Brings the statement that the table waits for to a writer that carries statements. It becomes
+// part of the cut of the rows before it.
+Result<void> Inlet::Announce(Table& table) {
+  if (!carries_statements_ || table.epoch == nullptr || table.lot.empty()) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const ParkedItem* front, table.lot.Front());
+  const auto* item = std::get_if<SchemaItem>(front);
+  if (item == nullptr || item->change->parts.empty()) return {};
+  // What a create.table says of itself is its step's, where it has one.
+  const bool creates = item->change->parts.front().kind() == EventKind::kCreateTable;
+  if (creates && table.state == TableState::kCutting) return {};
+  const size_t thread = table.first_thread % context_.writers.size();
+  context_.writers[thread]->Push(AnnounceStatement{table.epoch, item->change});
+  return {};
+}
+
+Result<void> Inlet::TakeSchemaCut(const TakeCut& command) {
   const TablePath& path = *command.table;
   Table& table = Find(path);
   DRIFTLESS_CHECK(table.state != TableState::kCutting);
@@ -396,10 +413,12 @@ void Inlet::TakeSchemaCut(const TakeCut& command) {
   taken.cut = command.cut;
   taken.move.tables[path] = TablePosition{table.own_base, table.feeds};
   if (!command.now) taken.source = table.waiting_source;
+  if (!command.now) DRIFTLESS_TRY(Announce(table));
   for (WriterThread* writer : context_.writers) {
-    if (!writer->Push(PrepareCut{command.cut, path, nullptr})) return;
+    if (!writer->Push(PrepareCut{command.cut, path, nullptr})) return {};
   }
   context_.barrier(std::move(taken));
+  return {};
 }
 
 // Whether the table has passed this point, in whatever feed.
@@ -409,9 +428,10 @@ bool Inlet::HasPassed(const Table& table, const Point& point) const {
                      [&](const auto& feed) { return feed.second.Covers(point); });
 }
 
-void Inlet::Release(const ReleaseTable& release) {
+Result<void> Inlet::Release(const ReleaseTable& release) {
   Table& table = Find(release.table);
   const bool is_answer = table.waiting_point == release.point;
+  if (is_answer && release.writers_stay) DRIFTLESS_TRY(Announce(table));
   if (is_answer) {
     table.feeds[table.waiting_source].Extend(release.point);
     table.waiting_point.reset();
@@ -421,19 +441,20 @@ void Inlet::Release(const ReleaseTable& release) {
              (table.waiting_point.has_value() || !HasPassed(table, release.point))) {
     // An answer that was given twice, or before the change has come again in this process: then it
     // will be given again.
-    return;
+    return {};
   }
   if (table.state == TableState::kCutting && !is_answer && !table.late_cut &&
       table.waiting_point.has_value()) {
-    return;  // an old answer while the cut of another change is under way
+    return {};  // an old answer while the cut of another change is under way
   }
   table.late_cut = false;
   OpenEpoch(table, release.evolved, release.by_source, release.writers_stay);
   if (table.waiting_point.has_value()) {
     table.state = TableState::kParked;  // a change that came while an older one was carried out
-    return;
+    return {};
   }
   GoOn(table);
+  return {};
 }
 
 void Inlet::GoOn(Table& table) {

@@ -160,12 +160,13 @@ class Inlet {
   Result<void> Park(Table& table, ParkedItem item);
   Result<void> DrainOne(Table& table);
   Result<void> Assign(Table& table, ChangeBatchPtr batch);
-  void Release(const ReleaseTable& release);
+  Result<void> Release(const ReleaseTable& release);
+  Result<void> Announce(Table& table);
   void Settle(const SettleTable& settle);
   bool HasPassed(const Table& table, const Point& point) const;
   void GoOn(Table& table);
   Result<void> TakeCheckpoint(CutId cut);
-  void TakeSchemaCut(const TakeCut& command);
+  Result<void> TakeSchemaCut(const TakeCut& command);
   Result<void> SpillAll();
 
   Table& Find(const TablePath& path);
@@ -188,6 +189,7 @@ class Inlet {
   ByteQueue<Item, InletCommand> queue_;
   CutPosition base_;      // every table that is not behind has everything up to here
   CutPosition progress_;  // what this process has been sent; behind base_ while it replays
+  const bool carries_statements_;
   std::map<TablePath, std::unique_ptr<Table>> tables_;
   std::map<TablePath, std::vector<Table*>> routes_;
   std::set<TablePath> draining_;  // open, with items in the lot

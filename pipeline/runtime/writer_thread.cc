@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schema/base/check.h"
+#include "sinks/api/statement_writer.h"
 
 namespace driftless {
 namespace {
@@ -72,30 +73,32 @@ void WriterThread::Run() {
 
 Result<void> WriterThread::Handle(WriterItem& item) {
   if (auto* rows = std::get_if<WriteRows>(&item)) return Write(*rows);
+  if (const auto* statement = std::get_if<AnnounceStatement>(&item)) return Announce(*statement);
   return Prepare(std::get<PrepareCut>(item));
 }
 
-Result<WriterThread::OpenWriter*> WriterThread::Find(const WriteRows& rows) {
-  OpenWriter& open = writers_[{rows.epoch->key().table, rows.index}];
+Result<WriterThread::OpenWriter*> WriterThread::Find(const TableEpochPtr& epoch,
+                                                     WriterIndex index) {
+  OpenWriter& open = writers_[{epoch->key().table, index}];
   if (open.writer != nullptr) {
     // A writer of an older generation has been prepared and closed by the schema cut between.
-    DRIFTLESS_CHECK(open.epochs.back()->generation() == rows.epoch->generation());
-    if (open.epochs.back() != rows.epoch) open.epochs.push_back(rows.epoch);
+    DRIFTLESS_CHECK(open.epochs.back()->generation() == epoch->generation());
+    if (open.epochs.back() != epoch) open.epochs.push_back(epoch);
     return &open;
   }
-  open.epochs = {rows.epoch};
+  open.epochs = {epoch};
   WriterContext context;
   context.identity.pipeline = context_.pipeline;
   context.identity.sink = context_.sink_name;
-  context.identity.table = rows.epoch->key().table;
+  context.identity.table = epoch->key().table;
   context.identity.cut = last_cut_ + 1;
   context.identity.attempt = context_.attempt;
   context.clock = context_.clock;
   context.budget = context_.budget;
-  const std::shared_ptr<std::mutex> mutex = context_.table_mutex(rows.epoch->key().table);
+  const std::shared_ptr<std::mutex> mutex = context_.table_mutex(epoch->key().table);
   const std::lock_guard<std::mutex> lock(*mutex);
   DRIFTLESS_ASSIGN_OR_RETURN(open.writer,
-                             context_.sink->OpenWriter(rows.epoch->evolved(), rows.index, context));
+                             context_.sink->OpenWriter(epoch->evolved(), index, context));
   return &open;
 }
 
@@ -103,7 +106,7 @@ Result<void> WriterThread::Write(WriteRows& rows) {
   const auto in_table = [&](Error error) {
     return std::move(error).Context("table " + rows.epoch->key().table.ToString());
   };
-  Result<OpenWriter*> open = Find(rows);
+  Result<OpenWriter*> open = Find(rows.epoch, rows.index);
   if (!open) return in_table(std::move(open).error());
   (*open)->has_rows = true;
   Result<void> written = (*open)->writer->Write(rows.batch, *rows.projection, rows.rows);
@@ -111,6 +114,20 @@ Result<void> WriterThread::Write(WriteRows& rows) {
   const int64_t bytes = (*open)->writer->buffered_bytes();
   if (bytes > largest_.load(std::memory_order_relaxed)) largest_ = bytes;
   if (context_.budget->IsOver()) context_.pressure->Relieve();
+  return {};
+}
+
+Result<void> WriterThread::Announce(const AnnounceStatement& statement) {
+  const auto in_table = [&](Error error) {
+    return std::move(error).Context("table " + statement.epoch->key().table.ToString());
+  };
+  Result<OpenWriter*> open = Find(statement.epoch, 0);
+  if (!open) return in_table(std::move(open).error());
+  auto* writer = dynamic_cast<StatementWriter*>((*open)->writer.get());
+  DRIFTLESS_CHECK(writer != nullptr);
+  (*open)->has_rows = true;
+  Result<void> announced = writer->Announce(*statement.change);
+  if (!announced) return in_table(std::move(announced).error());
   return {};
 }
 

@@ -56,5 +56,8 @@ Result<std::unique_ptr<Sink>> MakePrintSink(const OptionValues& options,
                                             const SinkEnvironment& environment);
 Result<std::unique_ptr<Sink>> MakeBlackholeSink(const OptionValues& options,
                                                 const SinkEnvironment& environment);
+Result<std::unique_ptr<Sink>> MakeKafkaSink(const OptionValues& options,
+                                            const SinkEnvironment& environment);
+void CheckKafkaSink(const OptionValues& options, Problems* problems);
 
 }  // namespace driftless

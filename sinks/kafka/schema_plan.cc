@@ -1,5 +1,7 @@
 #include "schema/plan/model_planner.h"
 #include "sinks/api/registry.h"
+#include "sinks/kafka/options.h"
+#include "sinks/kafka/planner.h"
 
 namespace driftless {
 namespace {
@@ -17,10 +19,91 @@ const ModelTraits& Traits() {
   return *kTraits;
 }
 
+// Creating a topic that is there is no harm, so every step may be repeated.
+class KafkaPlanner : public SchemaPlanner {
+ public:
+  explicit KafkaPlanner(kafka::SinkOptions options)
+      : options_(std::move(options)), model_(MakeModelPlanner(&Traits())) {}
+
+  Result<LogicalType> MapType(const LogicalType& type, bool is_key) const override {
+    return model_->MapType(type, is_key);
+  }
+
+  Result<SchemaPlan> Plan(const PlanRequest& request) const override {
+    DRIFTLESS_ASSIGN_OR_RETURN(SchemaPlan plan, model_->Plan(request));
+    for (Step& step : plan.steps) {
+      if (!step.creates_table || !step.after) continue;
+      if (options_.is_upsert() && step.after->primary_key.empty()) {
+        return MakeError(ErrorKind::kUnsupported,
+                         "value.format: json writes rows under their key, and table " +
+                             plan.sink_table.ToString() +
+                             " has no primary key; debezium-json takes tables without one");
+      }
+      const std::string topic = options_.TopicOf(plan.sink_table);
+      step.action = "create topic " + topic;
+      if (options_.new_topic.partitions > 0) {
+        step.action += ", partitions " + std::to_string(options_.new_topic.partitions);
+      }
+      for (const auto& [key, value] : options_.new_topic.configs) {
+        step.action += ", " + key + "=" + value;
+      }
+      if (!options_.create_topics) step.action = "write to topic " + topic;
+      step.repeatable = true;
+      if (options_.schema_events != kafka::SchemaEvents::kNone && request.statement != nullptr) {
+        const auto named = kafka::UnderSinkName(*request.statement, plan.sink_table);
+        if (named) kafka::EncodeStatement(options_, *named, &step.payload);
+      }
+    }
+    return plan;
+  }
+
+  StepState Recognise(const SchemaPlan& plan, size_t step, const SinkTable* actual) const override {
+    return model_->Recognise(plan, step, actual);
+  }
+
+  bool Holds(const LogicalType& sink, const LogicalType& wanted) const override {
+    return model_->Holds(sink, wanted);
+  }
+
+ private:
+  const kafka::SinkOptions options_;
+  const std::unique_ptr<SchemaPlanner> model_;
+};
+
 }  // namespace
 
-Result<std::unique_ptr<SchemaPlanner>> MakeKafkaPlanner(const OptionValues&) {
-  return MakeModelPlanner(&Traits());
+namespace kafka {
+
+std::optional<StatementChange> UnderSinkName(const StatementChange& change,
+                                             const TablePath& sink_table) {
+  if (change.table == sink_table) return change;
+  StatementChange named = change;
+  named.table = sink_table;
+  for (SchemaChange& part : named.parts) {
+    const EventKind kind = part.kind();
+    const bool is_of_table = kind == EventKind::kCreateTable || kind == EventKind::kDropTable ||
+                             kind == EventKind::kTruncateTable || kind == EventKind::kRenameTable;
+    // The text of an ALTER names the source's table.
+    if (!is_of_table) return std::nullopt;
+    if (part.after != nullptr) {
+      auto schema = std::make_shared<TableSchema>(*part.after);
+      schema->path = sink_table;
+      part.after = std::move(schema);
+    }
+  }
+  return named;
+}
+
+std::unique_ptr<SchemaPlanner> MakePlanner(SinkOptions options) {
+  return std::make_unique<KafkaPlanner>(std::move(options));
+}
+
+}  // namespace kafka
+
+Result<std::unique_ptr<SchemaPlanner>> MakeKafkaPlanner(const OptionValues& options) {
+  if (options.specs().empty()) return MakeModelPlanner(&Traits());  // nothing is configured
+  DRIFTLESS_ASSIGN_OR_RETURN(kafka::SinkOptions read, kafka::ReadSinkOptions(options));
+  return kafka::MakePlanner(std::move(read));
 }
 
 }  // namespace driftless

@@ -1,0 +1,153 @@
+#include "sinks/formats/row_json/mysql_text.h"
+
+#include <algorithm>
+
+namespace driftless {
+namespace {
+
+std::string Quoted(std::string_view name) {
+  std::string text = "`";
+  for (const char c : name) {
+    text += c;
+    if (c == '`') text += c;
+  }
+  return text + "`";
+}
+
+std::string Literal(std::string_view value) {
+  std::string text = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') text += c;
+    text += c;
+  }
+  return text + "'";
+}
+
+std::string Sized(std::string_view word, int32_t size) {
+  return std::string(word) + "(" + std::to_string(size) + ")";
+}
+
+std::string WithPrecision(std::string_view word, const LogicalType& type) {
+  const int32_t precision = std::min(type.precision(), 6);  // MySQL's finest
+  return precision == 0 ? std::string(word) : Sized(word, precision);
+}
+
+std::string TableName(const TablePath& path) {
+  return Quoted(path.database) + "." + Quoted(path.table);
+}
+
+bool HasMySqlTypes(const TableSchema& schema) {
+  return !schema.columns.empty() &&
+         std::all_of(schema.columns.begin(), schema.columns.end(),
+                     [](const Column& column) { return !column.source.type_text.empty(); });
+}
+
+}  // namespace
+
+std::string MySqlTypeText(const LogicalType& type, const Column* source) {
+  if (source != nullptr && !source->source.type_text.empty()) return source->source.type_text;
+  constexpr int32_t kLongestChar = 255;
+  constexpr int32_t kLongestVarChar = 16383;  // characters of utf8mb4 in a row
+  constexpr int32_t kLongestVarBinary = 65533;
+  switch (type.kind()) {
+    case TypeKind::kBoolean: return "tinyint(1)";
+    case TypeKind::kTinyInt: return "tinyint";
+    case TypeKind::kSmallInt: return "smallint";
+    case TypeKind::kInt: return "int";
+    case TypeKind::kBigInt: return "bigint";
+    case TypeKind::kFloat: return "float";
+    case TypeKind::kDouble: return "double";
+    case TypeKind::kDecimal:
+      return "decimal(" + std::to_string(type.precision()) + "," + std::to_string(type.scale()) +
+             ")";
+    case TypeKind::kChar:
+      if (type.length() <= kLongestChar) return Sized("char", type.length());
+      [[fallthrough]];
+    case TypeKind::kVarChar:
+      return type.length() <= kLongestVarChar ? Sized("varchar", type.length()) : "longtext";
+    case TypeKind::kBinary:
+      if (type.length() <= kLongestChar) return Sized("binary", type.length());
+      [[fallthrough]];
+    case TypeKind::kVarBinary:
+      return type.length() <= kLongestVarBinary ? Sized("varbinary", type.length()) : "longblob";
+    case TypeKind::kDate: return "date";
+    case TypeKind::kTime: return WithPrecision("time", type);
+    case TypeKind::kTimestamp: return WithPrecision("datetime", type);
+    case TypeKind::kTimestampLtz:
+    case TypeKind::kTimestampTz: return WithPrecision("timestamp", type);
+    case TypeKind::kArray:
+    case TypeKind::kMap:
+    case TypeKind::kMultiset:
+    case TypeKind::kRow:
+    case TypeKind::kVariant: return "json";
+  }
+  return "longtext";
+}
+
+int JdbcTypeOf(const LogicalType& type) {
+  switch (type.kind()) {
+    case TypeKind::kBoolean: return -7;  // BIT
+    case TypeKind::kTinyInt: return -6;  // TINYINT
+    case TypeKind::kSmallInt: return 5;  // SMALLINT
+    case TypeKind::kInt: return 4;       // INTEGER
+    case TypeKind::kBigInt: return -5;   // BIGINT
+    case TypeKind::kFloat: return 7;     // REAL
+    case TypeKind::kDouble: return 8;    // DOUBLE
+    case TypeKind::kDecimal: return 3;   // DECIMAL
+    case TypeKind::kChar: return 1;      // CHAR
+    case TypeKind::kBinary:
+    case TypeKind::kVarBinary: return 2004;  // BLOB
+    case TypeKind::kDate: return 91;         // DATE
+    case TypeKind::kTime: return 92;         // TIME
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz:
+    case TypeKind::kTimestampTz: return 93;  // TIMESTAMP
+    case TypeKind::kVarChar:
+    case TypeKind::kArray:
+    case TypeKind::kMap:
+    case TypeKind::kMultiset:
+    case TypeKind::kRow:
+    case TypeKind::kVariant: return 12;  // VARCHAR
+  }
+  return 12;
+}
+
+std::string CreateTableText(const TableSchema& schema) {
+  std::string text = "CREATE TABLE " + TableName(schema.path) + " (";
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    const Column& column = schema.columns[i];
+    if (i > 0) text += ", ";
+    text += Quoted(column.name) + " " + MySqlTypeText(column.type, &column);
+    if (!column.source.charset.empty()) text += " CHARACTER SET " + column.source.charset;
+    text += column.type.nullable() ? " NULL" : " NOT NULL";
+    if (column.default_value.kind == DefaultValue::Kind::kLiteral) {
+      text += " DEFAULT " + Literal(column.default_value.text);
+    }
+    if (!column.comment.empty()) text += " COMMENT " + Literal(column.comment);
+  }
+  for (size_t i = 0; i < schema.primary_key.size(); ++i) {
+    text += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(schema.Find(schema.primary_key[i])->name);
+  }
+  if (!schema.primary_key.empty()) text += ")";
+  text += ")";
+  if (!schema.charset.empty()) text += " DEFAULT CHARSET=" + schema.charset;
+  if (!schema.comment.empty()) text += " COMMENT=" + Literal(schema.comment);
+  return text;
+}
+
+std::optional<std::string> StatementText(const StatementChange& change) {
+  if (change.parts.empty()) return std::nullopt;
+  const TableSchemaPtr known = change.after() != nullptr ? change.after() : change.before();
+  if (known == nullptr || !HasMySqlTypes(*known)) return std::nullopt;
+  switch (change.parts.front().kind()) {
+    case EventKind::kCreateTable: return CreateTableText(*change.after());
+    case EventKind::kDropTable:
+    case EventKind::kRenameTable: return "DROP TABLE " + TableName(change.table);
+    case EventKind::kTruncateTable: return "TRUNCATE TABLE " + TableName(change.table);
+    default: break;
+  }
+  if (change.statement == nullptr || change.statement->empty()) return std::nullopt;
+  return *change.statement;
+}
+
+}  // namespace driftless

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "schema/events/schema_change.h"
+
+namespace driftless {
+
+// A column's type in MySQL's words: the source's own text where it has one. `source` may be null.
+std::string MySqlTypeText(const LogicalType& type, const Column* source);
+
+// java.sql.Types of a logical type.
+int JdbcTypeOf(const LogicalType& type);
+
+// `CREATE TABLE ... ` in MySQL's words.
+std::string CreateTableText(const TableSchema& schema);
+
+// The SQL text of one table's part of a statement. Statements that may concern several tables (DROP,
+// RENAME, TRUNCATE, CREATE) are written anew for this one; ALTER is the source's own text. None where
+// the source gave no text, or its columns have no MySQL types.
+std::optional<std::string> StatementText(const StatementChange& change);
+
+}  // namespace driftless

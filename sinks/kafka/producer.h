@@ -1,0 +1,93 @@
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sinks/api/sink.h"
+#include "sinks/clients/kafka/client.h"
+
+struct rd_kafka_topic_s;
+
+namespace driftless::kafka {
+
+inline constexpr int32_t kByPartitioner = -1;
+
+// One message on its way. Views live until Send returns; a null value pointer is a tombstone.
+struct Outgoing {
+  int32_t partition = 0;
+  std::string_view key;
+  bool has_key = false;
+  std::string_view value;
+  bool is_tombstone = false;
+};
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// A topic as a producer knows it. Goes before the producer does.
+class ProducerTopic {
+ public:
+  ProducerTopic(Client* client, const std::string& name);
+  ~ProducerTopic();
+  ProducerTopic(const ProducerTopic&) = delete;
+
+  // Hands a message to the client, which copies it; waits while the client's queue is full. Errors:
+  // kRefused for a message that is too large, what became of earlier messages, kUnavailable where
+  // nothing leaves the queue for a minute.
+  Result<void> Send(const Outgoing& message, const Headers& headers);
+  const std::string& name() const { return name_; }
+
+ private:
+  Client* const client_;
+  const std::string name_;
+  rd_kafka_topic_s* const topic_;
+};
+
+// Waits until every message is acknowledged. Errors: the first message's that was not delivered.
+Result<void> Flush(Client* client);
+
+// The transactions of one table: one per cut, which ends in the same transaction as the offset of
+// its own group, so that the cut can be read back. Thread-safe: the writer's thread writes and
+// prepares, the sink's pool commits.
+class TableTransactions {
+ public:
+  // `properties` without transactional.id; `id` is it, and the group's name.
+  TableTransactions(Properties properties, std::string id, std::string topic);
+  ~TableTransactions();
+
+  // Takes over the id: what an older process left open is aborted, what it was committing is
+  // finished. Idempotent.
+  Result<void> Open();
+  Client* client() const { return client_.get(); }
+
+  // Before a message: the cut before it is committed, and a transaction is open. Waits for that.
+  Result<void> Begin();
+  // All messages of the transaction are acknowledged; what follows waits for Commit. Returns the
+  // token's text.
+  Result<std::string> Prepare(CutId cut);
+  Result<CommitState> LookUp(std::string_view token);
+  Result<void> Commit(std::string_view token);
+  Result<void> Abort(std::string_view token);
+
+ private:
+  Result<std::string> ReadCommitted();
+  Result<void> AbortOpen();
+
+  const Properties properties_;
+  const std::string id_;
+  const std::string topic_;
+  std::unique_ptr<Client> client_;
+  std::mutex mutex_;  // the state below; never held while the brokers are asked to commit
+  std::condition_variable changed_;
+  bool is_open_ = false;        // a transaction has begun
+  bool is_aborted_ = false;     // for good: this process must start again
+  std::string pending_;         // token that waits for Commit
+  std::string last_committed_;  // token
+  bool has_prior_ = false;      // some cut was committed before this process began
+  std::string nonce_;
+};
+
+}  // namespace driftless::kafka
