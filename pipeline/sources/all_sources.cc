@@ -27,7 +27,8 @@ std::span<const SourceComponent> AllSources() {
        .check = CheckPostgresSource},
       {.type = "kafka",
        .summary = "Kafka topics with Debezium, Canal or plain JSON",
-       .options = KafkaSourceOptions(),
+       .options = KafkaSourceOptionSpecs(),
+       .make_source = MakeKafkaSource,
        .check = CheckKafkaSource},
   };
   return *kSources;

@@ -15,13 +15,15 @@ class Source;
 std::span<const OptionSpec> FileSourceOptionSpecs();
 std::span<const OptionSpec> MySqlSourceOptions();
 std::span<const OptionSpec> PostgresSourceOptions();
-std::span<const OptionSpec> KafkaSourceOptions();
+std::span<const OptionSpec> KafkaSourceOptionSpecs();
 
 // pipeline/sources/file/file_source.cc
 Result<std::unique_ptr<Source>> MakeFileSource(const OptionValues& values);
 
 // pipeline/sources/mysql/mysql_source.cc
 Result<std::unique_ptr<Source>> MakeMySqlSource(const OptionValues& values);
+// pipeline/sources/kafka/kafka_source.cc
+Result<std::unique_ptr<Source>> MakeKafkaSource(const OptionValues& values);
 
 void CheckFileSource(const OptionValues& values, Problems* problems);
 void CheckMySqlSource(const OptionValues& values, Problems* problems);

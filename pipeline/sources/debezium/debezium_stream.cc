@@ -119,6 +119,18 @@ Result<bool> DebeziumStream::Line(std::string_view line, const Point& point,
   return Dispatch(record, place);
 }
 
+Result<bool> DebeziumStream::Message(std::string_view topic, std::string_view key,
+                                     std::string_view value, const Point& point,
+                                     const std::string& origin) {
+  const Place place{point, &origin, value};
+  ++counters_.records;
+  Record record;
+  if (!reader_.ReadMessage(topic, key, value, &record)) {
+    return Bad(place, MakeError(ErrorKind::kInvalidInput, reader_.fault()));
+  }
+  return Dispatch(record, place);
+}
+
 // A record that cannot be used: kept aside or the end, as the user said.
 Result<bool> DebeziumStream::Bad(const Place& place, Error error) {
   error = std::move(error).Position(place.Text());

@@ -62,6 +62,10 @@ class DebeziumStream {
   // "orders.jsonl:17". kJsonPadding readable bytes must follow the line. False: the pipeline stops.
   // Errors end the stream; the record that caused one has had no effect.
   Result<bool> Line(std::string_view line, const Point& point, const std::string& origin);
+  // One message of Kafka: its key and value stand alone, an empty value is a tombstone. Else as
+  // Line.
+  Result<bool> Message(std::string_view topic, std::string_view key, std::string_view value,
+                       const Point& point, const std::string& origin);
   // Sends everything that waits. False: the pipeline stops.
   bool Flush() { return batches_.SealAll(); }
   bool idle() const { return batches_.empty(); }

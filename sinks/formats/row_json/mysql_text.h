@@ -16,9 +16,9 @@ int JdbcTypeOf(const LogicalType& type);
 // `CREATE TABLE ... ` in MySQL's words.
 std::string CreateTableText(const TableSchema& schema);
 
-// The SQL text of one table's part of a statement. Statements that may concern several tables (DROP,
-// RENAME, TRUNCATE, CREATE) are written anew for this one; ALTER is the source's own text. None where
-// the source gave no text, or its columns have no MySQL types.
+// The SQL text of one table's part of a statement. Statements that may concern several tables
+// (DROP, RENAME, TRUNCATE, CREATE) are written anew for this one; ALTER is the source's own text.
+// None where the source gave no text, or its columns have no MySQL types.
 std::optional<std::string> StatementText(const StatementChange& change);
 
 }  // namespace driftless

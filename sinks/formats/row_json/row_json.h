@@ -13,7 +13,7 @@ namespace driftless {
 
 // How the values of a row are written; every format of change messages has its own habits.
 enum class JsonDialect : uint8_t {
-  kFlink,    // Flink's JSON format: text for dates and times, numbers for decimals, base64 for bytes
+  kFlink,    // Flink's JSON format: text for times, numbers for decimals, base64 for bytes
   kConnect,  // what Kafka Connect's schema declares: Debezium's logical types
   kCanal,    // every value a string; bytes as ISO-8859-1
   kMaxwell,  // typed values; moments as text in UTC without a zone

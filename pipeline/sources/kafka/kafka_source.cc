@@ -1,0 +1,144 @@
+#include <librdkafka/rdkafka.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "config/definition/regex.h"
+#include "pipeline/sources/kafka/options.h"
+#include "pipeline/sources/kafka/partition_reader.h"
+#include "pipeline/sources/registry.h"
+#include "pipeline/sources/source.h"
+#include "schema/base/check.h"
+
+namespace driftless {
+namespace {
+
+constexpr int kConnectMs = 15'000;
+
+// Topics of Debezium Kafka streams, one stream per partition.
+class KafkaSource : public Source {
+ public:
+  explicit KafkaSource(KafkaSourceOptions options) : options_(std::move(options)) {}
+
+  Result<void> Connect(const SourceContext& context) override {
+    context_ = context;
+    if (context_.clock == nullptr) context_.clock = SystemClock();
+    DRIFTLESS_ASSIGN_OR_RETURN(client_,
+                               kafka::Client::Make(kafka::Role::kConsumer, options_.consumer));
+    auto topics = FindTopics();
+    if (!topics) {
+      return std::move(topics.error())
+          .Context("connecting to " + options_.bootstrap_servers)
+          .Context("kafka source");
+    }
+    topics_ = std::move(*topics);
+    for (const auto& [topic, count] : topics_) {
+      std::shared_ptr<StatementAlignment> alignment;
+      if (count > 1) alignment = std::make_shared<StatementAlignment>(static_cast<size_t>(count));
+      for (int32_t i = 0; i < count; ++i) {
+        partitions_.push_back({topic, i, static_cast<size_t>(i), alignment});
+      }
+    }
+    if (partitions_.empty()) {
+      return MakeError(ErrorKind::kNotFound, "kafka source: no topic matches " + options_.pattern);
+    }
+    ids_.resize(partitions_.size());
+    return {};
+  }
+
+  std::vector<std::string> streams() const override {
+    std::vector<std::string> names;
+    for (const KafkaPartition& one : partitions_) {
+      names.push_back(one.topic + "/" + std::to_string(one.partition));
+    }
+    return names;
+  }
+
+  Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
+                   SourceOutput* output) override {
+    DRIFTLESS_CHECK(client_ != nullptr);  // Connect comes first
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ids_[stream_index] = stream;
+    }
+    KafkaPartitionReader reader(options_, context_, client_.get(), partitions_[stream_index],
+                                stream, output);
+    const auto check_topics = [&]() -> Result<void> {
+      return stream_index == 0 && !options_.bounded ? CheckTopics() : Result<void>();
+    };
+    Result<void> result = reader.Run(from, check_topics);
+    if (!result) return std::move(result).error().Context("kafka source");
+    return {};
+  }
+
+  // The group's offsets are for people who watch the lag; positions live in our state.
+  void Acknowledge(const CutPosition& position) override {
+    if (options_.group.empty()) return;
+    rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(1);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (size_t i = 0; i < partitions_.size(); ++i) {
+        if (!ids_[i]) continue;
+        const auto last = position.Last(*ids_[i]);
+        if (!last) continue;
+        rd_kafka_topic_partition_list_add(list, partitions_[i].topic.c_str(),
+                                          partitions_[i].partition)
+            ->offset = static_cast<int64_t>(last->offset) + 1;
+      }
+    }
+    if (list->cnt > 0) rd_kafka_commit(client_->handle(), list, /*async=*/1);
+    rd_kafka_topic_partition_list_destroy(list);
+  }
+
+ private:
+  Result<std::map<std::string, int32_t>> FindTopics() {
+    std::map<std::string, int32_t> found;
+    if (options_.pattern.empty()) {
+      for (const std::string& topic : options_.topics) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const auto cluster, client_->Describe(&topic, kConnectMs));
+        for (const auto& one : cluster.topics) found[one.name] = one.partitions;
+      }
+      return found;
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto pattern,
+                               CompileRegex(options_.pattern, LetterCase::kSensitive));
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto cluster, client_->Describe(nullptr, kConnectMs));
+    for (const auto& one : cluster.topics) {
+      if (re2::RE2::FullMatch(one.name, *pattern)) found[one.name] = one.partitions;
+    }
+    return found;
+  }
+
+  // A new partition is a new stream, which a new start brings.
+  Result<void> CheckTopics() {
+    auto topics = FindTopics();
+    if (!topics) return {};  // the next time
+    for (const auto& [topic, count] : *topics) {
+      const auto known = topics_.find(topic);
+      if (known != topics_.end() && known->second == count) continue;
+      return MakeError(ErrorKind::kUnavailable, "topic " + topic +
+                                                    " has new partitions: the "
+                                                    "pipeline starts again to read them");
+    }
+    return {};
+  }
+
+  const KafkaSourceOptions options_;
+  SourceContext context_;
+  std::unique_ptr<kafka::Client> client_;
+  std::map<std::string, int32_t> topics_;
+  std::vector<KafkaPartition> partitions_;
+  std::mutex mutex_;
+  std::vector<std::optional<StreamId>> ids_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> MakeKafkaSource(const OptionValues& values) {
+  DRIFTLESS_ASSIGN_OR_RETURN(KafkaSourceOptions options, ReadKafkaSourceOptions(values));
+  return std::unique_ptr<Source>(new KafkaSource(std::move(options)));
+}
+
+}  // namespace driftless

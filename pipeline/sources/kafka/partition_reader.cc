@@ -1,0 +1,287 @@
+#include "pipeline/sources/kafka/partition_reader.h"
+
+#include <librdkafka/rdkafka.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace driftless {
+namespace {
+
+constexpr int kCallMs = 15'000;
+constexpr size_t kMessagesPerCall = 1000;
+
+struct DestroyTopic {
+  void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
+};
+
+// Keys that our sink and Flink CDC write name the table in front of its key columns.
+std::string_view WithoutTableId(std::string_view key, std::string* scratch) {
+  constexpr std::string_view kStart = "{\"TableId\":\"";
+  if (!key.starts_with(kStart)) return key;
+  size_t at = kStart.size();
+  while (at < key.size() && key[at] != '"') at += key[at] == '\\' ? 2 : 1;
+  if (at + 1 >= key.size()) return key;
+  if (key[at + 1] != ',') return {};  // the table alone: it has no key
+  scratch->assign("{");
+  scratch->append(key.substr(at + 2));
+  return *scratch;
+}
+
+// Between a partition's stream and the pipeline: statements wait for the topic's other partitions.
+class AligningOutput : public SourceOutput {
+ public:
+  AligningOutput(SourceOutput* output, const KafkaPartition& partition)
+      : output_(*output), partition_(partition) {}
+
+  bool Changes(ChangeBatchPtr batch) override { return output_.Changes(std::move(batch)); }
+  bool Schema(StatementChangePtr change, std::string position) override {
+    if (partition_.alignment == nullptr) return output_.Schema(std::move(change), position);
+    if (change->inferred) {
+      auto sends = partition_.alignment->Announce(*change, partition_.topic);
+      if (!sends) {
+        failure_ = std::move(sends.error()).Position(position);
+        return false;
+      }
+      return !*sends || output_.Schema(std::move(change), std::move(position));
+    }
+    switch (partition_.alignment->Arrive(partition_.index, output_)) {
+      case StatementAlignment::Turn::kStop: return false;
+      case StatementAlignment::Turn::kFollow: return true;
+      case StatementAlignment::Turn::kSend: break;
+    }
+    const bool go_on = output_.Schema(std::move(change), std::move(position));
+    partition_.alignment->Sent(partition_.index);
+    return go_on;
+  }
+  bool Progress(const Point& point, std::string resume, int64_t event_time_ms) override {
+    return output_.Progress(point, std::move(resume), event_time_ms);
+  }
+  bool DeadLetter(const Point& point, std::string position, std::string_view record,
+                  const Error& error) override {
+    return output_.DeadLetter(point, std::move(position), record, error);
+  }
+  bool stopping() const override { return output_.stopping(); }
+
+  std::optional<Error> TakeFailure() { return std::exchange(failure_, std::nullopt); }
+
+ private:
+  SourceOutput& output_;
+  const KafkaPartition& partition_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+class KafkaPartitionReader::Reading {
+ public:
+  Reading(const KafkaSourceOptions& options, const SourceContext& context, kafka::Client* client,
+          KafkaPartition partition, StreamId stream, SourceOutput* output)
+      : options_(options),
+        context_(context),
+        client_(*client),
+        partition_(std::move(partition)),
+        output_(output, partition_),
+        stream_(options.stream, context, stream, &output_),
+        origin_(partition_.topic + "/" + std::to_string(partition_.partition)),
+        flush_interval_us_(std::clamp<int64_t>(context.max_wait_ms, 1, 1000) * 1000) {
+    point_.stream = stream;
+    topic_.reset(rd_kafka_topic_new(client_.handle(), partition_.topic.c_str(), nullptr));
+  }
+
+  Result<void> Run(const CutPosition& from, const std::function<Result<void>()>& check_topics) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const int64_t offset, Begin(from));
+    if (rd_kafka_consume_start(topic_.get(), partition_.partition, offset) != 0) {
+      return kafka::MakeKafkaError(rd_kafka_last_error(), "reading " + origin_);
+    }
+    Result<void> result = Loop(check_topics);
+    rd_kafka_consume_stop(topic_.get(), partition_.partition);
+    if (partition_.alignment != nullptr) partition_.alignment->End(partition_.index);
+    if (!output_.stopping()) Flush();
+    const auto& counters = stream_.counters();
+    spdlog::info(
+        "kafka source: {}: {} records, {} changes, {} schema changes, {} tombstones, {} "
+        "dead letters",
+        origin_, counters.records, counters.changes, counters.schema_changes, counters.tombstones,
+        counters.dead_letters);
+    return result;
+  }
+
+ private:
+  // The offset to start at. Takes up the schemas of the position.
+  Result<int64_t> Begin(const CutPosition& from) {
+    int64_t low = 0;
+    const rd_kafka_resp_err_t err = rd_kafka_query_watermark_offsets(
+        client_.handle(), partition_.topic.c_str(), partition_.partition, &low, &end_, kCallMs);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return kafka::MakeKafkaError(err, "asking for the ends of " + origin_);
+    }
+    const auto last = from.Last(point_.stream);
+    if (!last) {
+      if (partition_.alignment != nullptr) partition_.alignment->Begin(partition_.index, 0);
+      return StartOffset(low);
+    }
+    uint64_t statements = 0;
+    const std::string& resume = from.Resume(point_.stream);
+    std::from_chars(resume.data(), resume.data() + resume.size(), statements);
+    if (partition_.alignment != nullptr) {
+      partition_.alignment->Begin(partition_.index, statements);
+    }
+    point_.offset = last->offset;
+    point_.row = debezium::DebeziumStream::kChangeRow;
+    next_offset_ = static_cast<int64_t>(last->offset) + 1;
+    DRIFTLESS_TRY(stream_.Restore(point_));
+    if (next_offset_ < low) {
+      return MakeError(ErrorKind::kNotFound, origin_ + " begins at offset " + std::to_string(low) +
+                                                 " now; the position is " +
+                                                 std::to_string(next_offset_))
+          .Hint("The records between were deleted (retention). Start on a new state folder.");
+    }
+    return next_offset_;
+  }
+
+  Result<int64_t> StartOffset(int64_t low) {
+    switch (options_.start) {
+      case KafkaStart::kEarliest: break;
+      case KafkaStart::kLatest: next_offset_ = end_; return end_;
+      case KafkaStart::kSpecific: {
+        const auto found = options_.start_offsets.find(partition_.partition);
+        if (found == options_.start_offsets.end()) break;
+        next_offset_ = found->second;
+        return next_offset_;
+      }
+      case KafkaStart::kTimestamp: return Ask(options_.start_time_ms, low);
+      case KafkaStart::kGroupOffsets:
+        if (!options_.group.empty()) return Ask(std::nullopt, low);
+        break;
+    }
+    next_offset_ = low;
+    return low;
+  }
+
+  // The first offset at a time, or the group's own.
+  Result<int64_t> Ask(std::optional<int64_t> time_ms, int64_t low) {
+    rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t* one =
+        rd_kafka_topic_partition_list_add(list, partition_.topic.c_str(), partition_.partition);
+    if (time_ms) one->offset = *time_ms;
+    const rd_kafka_resp_err_t err =
+        time_ms ? rd_kafka_offsets_for_times(client_.handle(), list, kCallMs)
+                : rd_kafka_committed(client_.handle(), list, kCallMs);
+    const int64_t offset = list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return kafka::MakeKafkaError(err, "asking where to start in " + origin_);
+    }
+    // Nothing at or after the time: the end. No committed offset: nothing is skipped.
+    next_offset_ = offset >= 0 ? offset : time_ms ? end_ : low;
+    return next_offset_;
+  }
+
+  bool AtEnd() const { return options_.bounded && next_offset_ >= end_; }
+
+  Result<void> Loop(const std::function<Result<void>()>& check_topics) {
+    last_flush_us_ = last_check_us_ = context_.clock->MonotonicMicros();
+    std::vector<rd_kafka_message_t*> messages(kMessagesPerCall);
+    while (!output_.stopping() && !AtEnd()) {
+      const int wait_ms = static_cast<int>(std::max<int64_t>(flush_interval_us_ / 1000, 1));
+      const ssize_t got = rd_kafka_consume_batch(topic_.get(), partition_.partition, wait_ms,
+                                                 messages.data(), messages.size());
+      if (got < 0) return kafka::MakeKafkaError(rd_kafka_last_error(), "reading " + origin_);
+      Result<bool> taken = true;
+      for (ssize_t i = 0; i < got; ++i) {
+        if (taken && *taken) taken = Take(*messages[static_cast<size_t>(i)]);
+        rd_kafka_message_destroy(messages[static_cast<size_t>(i)]);
+      }
+      if (!taken) return std::move(taken.error());
+      if (!*taken) break;
+      const int64_t now_us = context_.clock->MonotonicMicros();
+      if (now_us - last_flush_us_ >= flush_interval_us_ && !Flush()) break;
+      if (options_.discovery_interval_ms > 0 &&
+          now_us - last_check_us_ >= options_.discovery_interval_ms * 1000) {
+        last_check_us_ = now_us;
+        DRIFTLESS_TRY(check_topics());
+      }
+    }
+    if (auto failure = output_.TakeFailure()) return std::move(*failure);
+    return {};
+  }
+
+  Result<bool> Take(const rd_kafka_message_t& message) {
+    if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+      // Offsets may end in control records, which nobody sees.
+      next_offset_ = std::max(next_offset_, message.offset);
+      return true;
+    }
+    if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      if (message.err == RD_KAFKA_RESP_ERR__TRANSPORT ||
+          message.err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+        return true;  // the client connects again
+      }
+      return kafka::MakeKafkaError(
+          message.err, "reading " + origin_ + " at offset " + std::to_string(next_offset_));
+    }
+    if (message.offset < next_offset_) return true;
+    Point next = point_;
+    next.offset = static_cast<uint64_t>(message.offset);
+    next.row = debezium::DebeziumStream::kChangeRow;
+    value_.assign(static_cast<const char*>(message.payload), message.len);
+    value_.append(kJsonPadding, '\0');
+    const std::string_view value = std::string_view(value_).substr(0, message.len);
+    const std::string_view key =
+        WithoutTableId({static_cast<const char*>(message.key), message.key_len}, &key_);
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on,
+                               stream_.Message(partition_.topic, key, value, next, origin_));
+    if (!go_on) return false;
+    point_ = next;
+    next_offset_ = message.offset + 1;
+    return true;
+  }
+
+  // Sends all that waits and says how far the partition is. False: the pipeline stops.
+  bool Flush() {
+    last_flush_us_ = context_.clock->MonotonicMicros();
+    if (!stream_.Flush()) return false;
+    if (point_.row == 0) return true;  // nothing was read yet
+    const uint64_t statements =
+        partition_.alignment == nullptr ? 0 : partition_.alignment->passed(partition_.index);
+    return output_.Progress(point_, std::to_string(statements), stream_.last_event_time_ms());
+  }
+
+  const KafkaSourceOptions& options_;
+  const SourceContext& context_;
+  kafka::Client& client_;
+  const KafkaPartition partition_;
+  AligningOutput output_;
+  debezium::DebeziumStream stream_;
+  const std::string origin_;  // "orders/3"
+  const int64_t flush_interval_us_;
+  std::unique_ptr<rd_kafka_topic_t, DestroyTopic> topic_;
+  Point point_;  // the last record that was consumed
+  int64_t next_offset_ = 0;
+  int64_t end_ = 0;  // behind the last record there was at the start
+  int64_t last_flush_us_ = 0;
+  int64_t last_check_us_ = 0;
+  std::string value_;
+  std::string key_;
+};
+
+KafkaPartitionReader::KafkaPartitionReader(const KafkaSourceOptions& options,
+                                           const SourceContext& context, kafka::Client* client,
+                                           KafkaPartition partition, StreamId stream,
+                                           SourceOutput* output)
+    : reading_(std::make_unique<Reading>(options, context, client, std::move(partition), stream,
+                                         output)) {}
+
+KafkaPartitionReader::~KafkaPartitionReader() = default;
+
+Result<void> KafkaPartitionReader::Run(const CutPosition& from,
+                                       const std::function<Result<void>()>& check_topics) {
+  return reading_->Run(from, check_topics);
+}
+
+}  // namespace driftless
