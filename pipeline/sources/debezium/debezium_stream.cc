@@ -555,7 +555,8 @@ Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeR
   for (auto& [path, schema] : after) {
     const TableSchemaPtr computed = schema;
     DRIFTLESS_TRY(Remember(made_at[path], path, &schema, record, place, change.ddl));
-    if (schema != computed && schema != nullptr) ddl_.Load(schema);
+    if (schema == nullptr) continue;
+    if (schema != computed || options_.believes_indexes) ddl_.Load(schema);
   }
   for (const auto& [path, schema] : after) {
     const auto is_of = [&](const StatementChange& statement) {

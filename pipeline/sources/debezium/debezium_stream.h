@@ -24,6 +24,9 @@ struct StreamOptions {
   OnUnparsedDdl on_unparsed_ddl = OnUnparsedDdl::kPark;
   bool tinyint1_is_boolean = false;
   std::optional<TableSelector> tables;  // none: every table of the stream
+  // The stream holds the statements that change columns, not those about indexes (our Kafka
+  // sink's): an index that a statement names is believed to be there.
+  bool believes_indexes = false;
 };
 
 // What was read and what became of it.

@@ -287,6 +287,7 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
   options.discovery_interval_ms =
       values.DurationMs("scan.topic-partition-discovery.interval").value_or(300'000);
   debezium::StreamOptions& stream = options.stream;
+  stream.believes_indexes = true;
   const bool ignores = values.Bool("ingestion.ignore-errors").value_or(false);
   if (ignores || values.Enum("on-bad-record") == "dead-letter") {
     stream.on_bad_record = debezium::OnBadRecord::kDeadLetter;
