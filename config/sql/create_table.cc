@@ -132,8 +132,9 @@ Result<void> TableCreation::AddKey() {
   const KeySpec& spec = s_.schema.keys[0];
   PrimaryKey key;
   for (const NameAt& at : spec.columns) {
-    Column* column = const_cast<Column*>(table_.Find(at.name));
-    if (column == nullptr) {
+    const auto column = std::find_if(table_.columns.begin(), table_.columns.end(),
+                                     [&](const Column& each) { return each.name == at.name; });
+    if (column == table_.columns.end()) {
       return Invalid("Primary key column '" + at.name + "' is not defined in the schema " +
                      At(at.line, at.column));
     }
@@ -142,7 +143,7 @@ Result<void> TableCreation::AddKey() {
                      At(at.line, at.column) +
                      ".\nA PRIMARY KEY constraint must be declared on physical columns.");
     }
-    const bool own = static_cast<size_t>(column - table_.columns.data()) >= base_columns_;
+    const bool own = static_cast<size_t>(column - table_.columns.begin()) >= base_columns_;
     if (own) column->type = column->type.NotNull();
     key.columns.push_back(at.name);
   }

@@ -110,7 +110,10 @@ const Database* Session::FindDatabase(const ObjectName& name) const {
 }
 
 Database* Session::FindDatabase(const ObjectName& name) {
-  return const_cast<Database*>(std::as_const(*this).FindDatabase(name));
+  const auto catalog = catalogs_.find(name.catalog);
+  if (catalog == catalogs_.end()) return nullptr;
+  const auto database = catalog->second.databases.find(name.database);
+  return database == catalog->second.databases.end() ? nullptr : &database->second;
 }
 
 TableEntry* Session::FindPermanent(const ObjectName& name) {
