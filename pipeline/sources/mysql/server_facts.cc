@@ -63,7 +63,8 @@ Result<ServerFacts> ReadServerFacts(Connection* connection) {
   facts.checksum = text("binlog_checksum");
   facts.time_zone = text("time_zone");
   if (facts.time_zone == "SYSTEM") facts.time_zone = text("system_time_zone");
-  facts.lower_case_table_names = std::atoi(text("lower_case_table_names").c_str());
+  facts.lower_case_table_names =
+      static_cast<int>(std::strtol(text("lower_case_table_names").c_str(), nullptr, 10));
   facts.charset = text("character_set_server");
   facts.collation = text("collation_server");
   facts.explicit_defaults_for_timestamp = IsOn(text("explicit_defaults_for_timestamp"));
