@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""kill -9 at random moments of a stream into tables without a key, with schema changes between two checkpoints.
+
+usage: kill_append.py --driftless BIN [--kills N] [--seed N]
+
+A row that were written twice or lost would show: nothing overwrites it. The seed is printed.
+"""
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+from pipelines import Pipeline, Records, check, run_all
+
+TEXT = """source:
+  type: file
+  path: @FOLDER@/records.jsonl
+sink:
+  type: paimon
+  name: lake
+  catalog.properties.warehouse: @FOLDER@/warehouse
+pipeline:
+  name: append
+  http.address: off
+  checkpoint.interval: 100 ms
+"""
+ROWS = 12_000
+EVERY = 600  # rows between two statements on the same table
+options = argparse.Namespace(kills=60, seed=0)
+
+
+def write_records(folder):
+    """Two keyless tables; one gains columns all the time, the other loses and renames them, too."""
+    stream = Records(os.path.join(folder, "records.jsonl"))
+    truth = {"log": [], "notes": []}
+    columns = {"log": ["v"], "notes": ["v", "w"]}
+
+    def described(table):
+        return [(name, "INT", False) for name in columns[table]]
+
+    for table in truth:
+        body = ", ".join(f"{name} INT" for name in columns[table])
+        stream.ddl(table, f"CREATE TABLE {table} ({body})", described(table))
+    for i in range(ROWS):
+        table = "log" if i % 2 == 0 else "notes"
+        row = {name: i for name in columns[table]}
+        stream.row(table, row, key=None)
+        truth[table].append(row)
+        if i % EVERY != EVERY - 1:
+            continue
+        for table in truth:
+            step = i // EVERY
+            if table == "log" or step % 3 == 0:
+                columns[table].append(f"c{step}")
+                text = f"ADD COLUMN c{step} INT"
+                for row in truth[table]:
+                    row[f"c{step}"] = None
+            elif step % 3 == 1:
+                old = columns[table][-1]
+                columns[table][-1] = f"r{step}"
+                text = f"RENAME COLUMN {old} TO r{step}"
+                for row in truth[table]:
+                    row[f"r{step}"] = row.pop(old)
+            else:
+                text = "MODIFY v BIGINT FIRST" if step % 2 == 0 else "MODIFY v BIGINT"
+            stream.ddl(table, f"ALTER TABLE {table} {text}", described(table))
+    stream.close()
+    return truth
+
+
+def canonical(rows):
+    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+
+
+def rows_come_exactly_once(driftless, folder):
+    seed = options.seed or int(time.time())
+    print(f"        seed {seed}", flush=True)
+    rng = random.Random(seed)
+    kills = replay = 0
+    longest = None
+    while kills < options.kills:
+        work = os.path.join(folder, str(replay))
+        os.makedirs(work)
+        truth = write_records(work)
+        pipeline = Pipeline(driftless, work, TEXT)
+        while True:
+            began = time.monotonic()
+            process = pipeline.start("--until-end")
+            try:
+                code = process.wait(timeout=120 if longest is None or kills == options.kills
+                                    else rng.uniform(0, longest))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                check(longest is not None and kills < options.kills, "the run does not end")
+                kills += 1
+                continue
+            with open(pipeline.log, encoding="utf-8", errors="replace") as f:
+                check(code == 0, f"after {kills} kills the run ended with {code}:\n{f.read()[-4000:]}")
+            longest = longest or time.monotonic() - began
+            break
+        for table, expected in truth.items():
+            rows = pipeline.rows(f"shop.{table}")
+            check(len(rows) == len(expected), f"after {kills} kills: {len(rows)} rows of {table}, not {len(expected)}")
+            check(canonical(rows) == canonical(expected), f"after {kills} kills: other rows in {table}")
+        replay += 1
+        check(replay <= 10 * options.kills, "replays end before they can be killed")
+    print(f"        {kills} kills over {replay} replays", flush=True)
+
+
+if __name__ == "__main__":
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--driftless", required=True)
+    ap.add_argument("--kills", type=int, default=60)
+    ap.add_argument("--seed", type=int, default=0)
+    options = ap.parse_args()
+    sys.exit(run_all([rows_come_exactly_once], options.driftless))
