@@ -394,4 +394,56 @@ std::vector<std::string> CompareWithTruth(const std::string& server, const std::
   return lines;
 }
 
+std::vector<Checkpoint> ReadCheckpoints(const std::string& server, const std::string& scenario) {
+  std::vector<Checkpoint> checkpoints;
+  const std::string path =
+      SourceDir() + "/tests/data/truth/" + server + "/" + scenario + ".stream.checkpoints.jsonl.gz";
+  EachLine(path, [&](simdjson::dom::element line) {
+    const std::string name(line["checkpoint"].get_string().value());
+    if (checkpoints.empty() || checkpoints.back().name != name) {
+      checkpoints.push_back({name,
+                             std::string(line["pos"]["file"].get_string().value()),
+                             line["pos"]["pos"].get_uint64().value(),
+                             {}});
+    }
+    if (line["table"].error() == simdjson::SUCCESS) {
+      checkpoints.back().lines.push_back(simdjson::minify(line));
+    }
+  });
+  return checkpoints;
+}
+
+std::vector<std::string> CompareWithCheckpoint(const std::string& line,
+                                               const std::map<TablePath, ReplayedTable>& tables) {
+  simdjson::dom::parser parser;
+  const simdjson::dom::element json = parser.parse(line).value();
+  const std::string name(json["table"].get_string().value());
+  TruthTable truth;
+  for (auto column : simdjson::dom::array(json["columns"].get_array())) {
+    truth.columns.push_back({std::string(column["name"].get_string().value()),
+                             LowerCase(column["type"].get_string().value())});
+  }
+  for (auto column : simdjson::dom::array(json["primary_key"].get_array())) {
+    truth.key.emplace_back(column.get_string().value());
+  }
+  const size_t dot = name.find('.');
+  const auto found = tables.find(TablePath{"", name.substr(0, dot), name.substr(dot + 1)});
+  if (found == tables.end()) return {name + ": not there"};
+  if (json["rows"].error() != simdjson::SUCCESS) {  // too many to be in the recording
+    const uint64_t count = json["count"].get_uint64().value();
+    if (count == found->second.rows.size()) return {};
+    return {name + ": " + std::to_string(found->second.rows.size()) + " rows; truth " +
+            std::to_string(count)};
+  }
+  for (auto row : simdjson::dom::array(json["rows"].get_array())) {
+    std::vector<Value> values;
+    for (const TruthColumn& column : truth.columns) {
+      const auto value = row[column.name];
+      values.push_back(value.is_null() ? Value() : Value(std::string(value.get_string().value())));
+    }
+    truth.rows.push_back(std::move(values));
+  }
+  return Comparison(name, truth, found->second).Run();
+}
+
 }  // namespace driftless::testing

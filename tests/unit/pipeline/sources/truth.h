@@ -17,4 +17,17 @@ namespace driftless::testing {
 std::vector<std::string> CompareWithTruth(const std::string& server, const std::string& scenario,
                                           const std::map<TablePath, ReplayedTable>& tables);
 
+// The tables as they were at one moment of a recording.
+struct Checkpoint {
+  std::string name;
+  std::string file;                // the server's name of the log
+  uint64_t position = 0;           // in it: all events that end before or here count
+  std::vector<std::string> lines;  // JSON, one for each table that changed
+};
+std::vector<Checkpoint> ReadCheckpoints(const std::string& server, const std::string& scenario);
+
+// What differs between a line of a checkpoint and the tables, as above.
+std::vector<std::string> CompareWithCheckpoint(const std::string& line,
+                                               const std::map<TablePath, ReplayedTable>& tables);
+
 }  // namespace driftless::testing

@@ -44,6 +44,7 @@ Result<void> BinlogReplay::ReadFile(const std::string& path) {
     auto done = ReadEvent(std::string_view(bytes).substr(at, length));
     if (!done) return std::move(done).error().Context("byte " + std::to_string(at));
     at += length;
+    if (on_event) on_event(at);
   }
   return {};
 }
@@ -144,7 +145,23 @@ Result<void> BinlogReplay::UseQuery(const BinlogEvent& event) {
 }
 
 void BinlogReplay::UseEffect(mysql::StatementEffect effect) {
+  for (const mysql::RowsWithoutEvents& rows : effect.rows_without_events) {
+    const TableSchemaPtr schema = catalog.Find(rows.table);
+    if (schema != nullptr) changed_by_statement.insert({schema->incarnation, 0});
+  }
   for (StatementChange& change : effect.changes) {
+    for (const SchemaChange& part : change.parts) {
+      const auto mark = [&](ColumnId id) {
+        changed_by_statement.insert({part.after->incarnation, id});
+      };
+      if (const auto* added = std::get_if<AddColumns>(&part.detail)) {
+        for (const auto& item : added->items) mark(item.column.id);
+      } else if (const auto* types = std::get_if<AlterColumnTypes>(&part.detail)) {
+        for (const auto& item : types->items) mark(item.column);
+      } else if (const auto* tight = std::get_if<TightenNullability>(&part.detail)) {
+        for (const ColumnId id : tight->columns) mark(id);
+      }
+    }
     out.Schema(std::make_shared<StatementChange>(std::move(change)), "");
   }
 }

@@ -4,6 +4,7 @@
 // the schema of their moment, and both go to tables in memory the way a perfect sink would keep
 // them.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -33,6 +34,11 @@ class BinlogReplay {
   mysql::DdlCatalog catalog;
   int64_t row_count = 0;
   std::map<mysql::EventType, int> events;
+  // What the log cannot tell: columns (0: all) by incarnation of their table to whose stored rows a
+  // statement gave new values.
+  std::set<std::pair<uint64_t, ColumnId>> changed_by_statement;
+  // Called behind each event of a file with the place where it ends.
+  std::function<void(uint64_t)> on_event;
   std::set<std::string> untracked;  // tables that had rows but no schema
 
  private:
