@@ -9,9 +9,9 @@ namespace driftless {
 // StatementWriters.
 class StatementSink : public Sink {};
 
-// Is told of every statement of its table but those that create it (they are steps), behind the rows
-// before it and in front of the rows after it; what it writes belongs to the cut of the rows before
-// it.
+// Is told of every statement of its table but those that create it (they are steps), behind the
+// rows before it and in front of the rows after it; what it writes belongs to the cut of the rows
+// before it.
 class StatementWriter : public TableWriter {
  public:
   virtual Result<void> Announce(const StatementChange& change) = 0;

@@ -70,7 +70,9 @@ ProducerTopic::~ProducerTopic() {
 
 Result<void> ProducerTopic::Send(const Outgoing& message, const Headers& headers) {
   rd_kafka_t* handle = client_->handle();
-  void* value = message.is_tombstone ? nullptr : const_cast<char*>(message.value.data());
+  // librdkafka's signature has no const; with RD_KAFKA_MSG_F_COPY it only reads.
+  void* value =
+      message.is_tombstone ? nullptr : const_cast<char*>(message.value.data());  // NOLINT(banned)
   const size_t value_size = message.is_tombstone ? 0 : message.value.size();
   const void* key = message.has_key ? message.key.data() : nullptr;
   int waited_ms = 0;
