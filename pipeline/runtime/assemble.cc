@@ -100,6 +100,7 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
   options.local_time_zone = from.local_time_zone;
   DRIFTLESS_ASSIGN_OR_RETURN(options.local_zone, TimeZone::Load(from.local_time_zone));
   options.on_absent = from.on_absent;
+  options.on_unparsed_ddl = from.on_unparsed_ddl;
   return options;
 }
 

@@ -306,6 +306,7 @@ Result<void> Runtime::Impl::MakeSources() {
   context.clock = parts_.clock;
   context.history = parts_.state;
   context.answers = parts_.state;
+  context.on_unparsed_ddl = options_.on_unparsed_ddl;
   for (const auto& run : sinks_) {
     context.wants_before_images |= run->traits.wants_before_images;
     context.max_wait_ms = std::min(context.max_wait_ms, run->traits.max_wait_ms);

@@ -27,6 +27,7 @@ struct RuntimeOptions {
   int writer_threads = 0;           // per sink; 0: one per core
   int64_t audit_retention_ms = int64_t{90} * 24 * 3600 * 1000;
   bool until_end = false;  // stop when every source has ended, even if a decision is still open
+  OnUnparsedDdl on_unparsed_ddl{};
   std::string local_time_zone = "UTC";
   TimeZone local_zone;  // the same
   OnAbsent on_absent = OnAbsent::kFail;

@@ -18,6 +18,8 @@
 
 namespace driftless {
 
+enum class OnUnparsedDdl : uint8_t;  // config/definition/pipeline_options.h
+
 // Where a source's stream goes: the runtime's end of it. All calls of one stream come from that
 // stream's thread; they block while the pipeline is full and return false when it stops.
 class SourceOutput {
@@ -51,6 +53,7 @@ struct SourceContext {
   const Clock* clock = nullptr;
   SchemaHistoryStore* history = nullptr;
   const UnclearAnswers* answers = nullptr;  // null: nobody answers
+  OnUnparsedDdl on_unparsed_ddl{};  // the pipeline's; a source's own option wins
   bool wants_before_images = false;         // some sink or transform reads them
   int64_t max_wait_ms = 1000;               // how long a row may wait in an open batch
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/definition/pipeline_options.h"
 #include "schema/base/result.h"
 #include "schema/events/schema_change.h"
 #include "schema/history/history.h"
@@ -18,9 +19,6 @@ struct RowsWithoutEvents;
 }
 
 namespace driftless::debezium {
-
-// What happens when a statement on a captured table cannot be understood for certain (policy, 5.7).
-enum class OnUnparsedDdl : uint8_t { kPark, kFail, kIgnore };
 
 // A schema-change record of Debezium: its statement, and the whole tables that it says are there
 // afterwards. tableChanges has no list of what changed, no old name of a renamed table, and is

@@ -21,7 +21,7 @@ enum class OnBadRecord : uint8_t { kFail, kDeadLetter };
 struct StreamOptions {
   Format format;
   OnBadRecord on_bad_record = OnBadRecord::kFail;
-  OnUnparsedDdl on_unparsed_ddl = OnUnparsedDdl::kPark;
+  std::optional<OnUnparsedDdl> on_unparsed_ddl;  // none: as the pipeline says
   bool tinyint1_is_boolean = false;
   std::optional<TableSelector> tables;  // none: every table of the stream
   // The stream holds the statements that change columns, not those about indexes (our Kafka

@@ -43,10 +43,10 @@ std::span<const OptionSpec> FileSourceOptionSpecs() {
        .values = {"fail", "dead-letter"}},
       {.key = "on-unparsed-ddl",
        .type = OptionType::kEnum,
-       .default_value = "park",
        .doc = "What happens to a statement on a captured table that is not understood for certain: "
               "park lets its tables wait until `driftless decide` while others go on; fail stops "
-              "before it; ignore goes on with the columns that the record itself gives.",
+              "before it; ignore goes on with the columns that the record itself gives. Default: the "
+              "pipeline's on-unparsed-ddl.",
        .values = {"park", "fail", "ignore"}},
       {.key = "line-bytes-max",
        .type = OptionType::kBytes,
@@ -104,9 +104,9 @@ Result<FileSourceOptions> ReadFileSourceOptions(const OptionValues& values) {
     stream.on_bad_record = debezium::OnBadRecord::kDeadLetter;
   }
   const auto on_unparsed = values.Enum("on-unparsed-ddl");
-  stream.on_unparsed_ddl = on_unparsed == "ignore" ? debezium::OnUnparsedDdl::kIgnore
-                           : on_unparsed == "fail" ? debezium::OnUnparsedDdl::kFail
-                                                   : debezium::OnUnparsedDdl::kPark;
+  if (on_unparsed == "park") stream.on_unparsed_ddl = OnUnparsedDdl::kPark;
+  if (on_unparsed == "fail") stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
+  if (on_unparsed == "ignore") stream.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
   stream.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(false);
   if (values.Enum("debezium-json.decimal-mode") == "string") {
     stream.format.decimal_mode = debezium::DecimalMode::kString;

@@ -66,10 +66,10 @@ std::span<const OptionSpec> KafkaSourceOptionSpecs() {
        .change = OnChange::kNewState},
       {.key = "on-unparsed-ddl",
        .type = OptionType::kEnum,
-       .default_value = "park",
        .doc = "What happens to a statement on a captured table that is not understood for certain: "
-              "park and fail stop before it; ignore goes on with the columns that the record "
-              "itself gives.",
+              "park lets its tables wait until `driftless decide` while others go on; fail stops "
+              "before it; ignore goes on with the columns that the record itself gives. Default: the "
+              "pipeline's on-unparsed-ddl.",
        .values = {"park", "fail", "ignore"}},
       {.key = "scan.topic-partition-discovery.interval",
        .type = OptionType::kDuration,
@@ -293,9 +293,9 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
     stream.on_bad_record = debezium::OnBadRecord::kDeadLetter;
   }
   const auto on_unparsed = values.Enum("on-unparsed-ddl");
-  stream.on_unparsed_ddl = on_unparsed == "ignore" ? debezium::OnUnparsedDdl::kIgnore
-                           : on_unparsed == "fail" ? debezium::OnUnparsedDdl::kFail
-                                                   : debezium::OnUnparsedDdl::kPark;
+  if (on_unparsed == "park") stream.on_unparsed_ddl = OnUnparsedDdl::kPark;
+  if (on_unparsed == "fail") stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
+  if (on_unparsed == "ignore") stream.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
   std::string selector;
   for (const std::string& entry : values.List("tables")) {
     selector += (selector.empty() ? "" : ",") + entry;
