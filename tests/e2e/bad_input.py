@@ -164,6 +164,7 @@ def a_second_process(driftless, folder):
         log = pipeline.run(expected=1)
         check(str(first.pid) in log, f"the error does not name the holder:\n{log[-1500:]}")
         check(first.poll() is None, "the first one has ended")
+        eventually(lambda: pipeline.rows_or_none("shop.orders") != [], "the first one goes on", first)
         first.send_signal(signal.SIGTERM)
         check(first.wait(timeout=60) == 0, "no clean stop")
     finally:

@@ -81,10 +81,13 @@ def a_hold_outlives_a_kill(driftless, folder):
         process.send_signal(signal.SIGKILL)
         process.wait()
         check(parked_bytes(pipeline) < size * 0.9, "killed too late to be in the middle")
-        check(pipeline.rows("shop.orders") == OLD_ROWS, "the held statement was carried out")
+        # The first checkpoint may be behind the kill.
+        check(pipeline.rows_or_none("shop.orders") in ([], OLD_ROWS), "the held statement was carried out")
         process = pipeline.start()
         users = 10 + rows_max // 100
         eventually(lambda: len(pipeline.rows_or_none("shop.users")) == users, "the other table goes on", process)
+        # Tables commit side by side.
+        eventually(lambda: pipeline.rows_or_none("shop.orders") != [], "the rows in front of it", process)
         check(pipeline.rows("shop.orders") == OLD_ROWS, "the held statement was carried out")
         held = [r for r in pipeline.audit() if r["event"] == "alter.column.type"]
         check(len({r["id"] for r in held}) == 1 and held[-1]["result"] == "held", f"{held}")
