@@ -2,6 +2,7 @@
 
 #include "sinks/api/component.h"
 #include "sinks/api/registry.h"
+#include "sinks/iceberg/sink.h"
 #include "sinks/paimon/options.h"
 #include "sinks/paimon/sink.h"
 
@@ -31,7 +32,9 @@ std::span<const SinkComponent> AllSinks() {
        .summary = "Apache Iceberg tables",
        .matrix = &kIcebergMatrix,
        .options = IcebergOptions(),
-       .make_planner = MakeIcebergPlanner},
+       .make_planner = MakeIcebergPlanner,
+       .make_sink = MakeIcebergSink,
+       .make_reader = MakeIcebergTableReader},
       {.type = "hologres",
        .summary = "Hologres tables",
        .matrix = &kHologresMatrix,

@@ -1,50 +1,17 @@
+#include <utility>
+
+#include "schema/base/check.h"
 #include "schema/plan/model_planner.h"
+#include "schema/plan/recognise.h"
 #include "sinks/api/registry.h"
+#include "sinks/iceberg/options.h"
+#include "sinks/iceberg/schema_step.h"
+#include "sinks/iceberg/types.h"
+#include "sinks/lake/step_mark.h"
 
 namespace driftless {
+namespace iceberg {
 namespace {
-
-Error Unsupported(const LogicalType& type) {
-  return MakeError(ErrorKind::kUnsupported,
-                   "Iceberg has no type for " + type.ToStringIgnoringNullability());
-}
-
-Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
-  switch (type.kind()) {
-    case TypeKind::kTinyInt:
-    case TypeKind::kSmallInt: return LogicalType::Int();
-    case TypeKind::kChar:
-    case TypeKind::kVarChar: return LogicalType::String();
-    case TypeKind::kBinary:
-    case TypeKind::kVarBinary: return LogicalType::Bytes();
-    case TypeKind::kTime: return LogicalType::Time(6);
-    case TypeKind::kTimestamp: return LogicalType::Timestamp(6);
-    case TypeKind::kTimestampLtz:
-    case TypeKind::kTimestampTz: return LogicalType::TimestampLtz(6);
-    case TypeKind::kFloat:
-    case TypeKind::kDouble:
-      // Identifier fields must not be floating point (Iceberg specification, identifier field ids).
-      if (is_key) return Unsupported(type);
-      return type;
-    case TypeKind::kArray:
-    case TypeKind::kMap:
-    case TypeKind::kMultiset:
-    case TypeKind::kRow:
-    case TypeKind::kVariant: return Unsupported(type);
-    default: return type;
-  }
-}
-
-// The promotions of the specification's schema evolution, format versions 1 and 2.
-std::string TypeChangeProblem(const LogicalType& from, const LogicalType& to) {
-  const bool promotes = (from.kind() == TypeKind::kInt && to.kind() == TypeKind::kBigInt) ||
-                        (from.kind() == TypeKind::kFloat && to.kind() == TypeKind::kDouble) ||
-                        (from.kind() == TypeKind::kDecimal && to.kind() == TypeKind::kDecimal &&
-                         from.scale() == to.scale() && to.precision() >= from.precision());
-  if (promotes || from.EqualsIgnoringNullability(to)) return "";
-  return "Iceberg cannot promote " + from.ToStringIgnoringNullability() + " to " +
-         to.ToStringIgnoringNullability();
-}
 
 const ModelTraits& Traits() {
   static const ModelTraits* const kTraits = new ModelTraits{
@@ -52,19 +19,96 @@ const ModelTraits& Traits() {
       .can = {EventKind::kCreateTable, EventKind::kAddColumn, EventKind::kDropColumn,
               EventKind::kRenameColumn, EventKind::kAlterColumnType, EventKind::kRelaxNullability,
               EventKind::kAlterColumnComment, EventKind::kAlterColumnPosition},
-      .map_type = MapType,
-      .type_change_problem = TypeChangeProblem,
+      .map_type = ToIcebergType,
+      .type_change_problem = PromotionProblem,
       .changes_key_types = true,
       .one_commit = true,
-
   };
   return *kTraits;
 }
 
-}  // namespace
+bool HasColumnsOf(const SinkTable& actual, const SinkTable& wanted) {
+  for (const SinkColumn& column : wanted.columns) {
+    const SinkColumn* found = actual.FindName(column.name);
+    if (found == nullptr || found->type != column.type) return false;
+  }
+  return true;
+}
 
-Result<std::unique_ptr<SchemaPlanner>> MakeIcebergPlanner(const OptionValues&) {
-  return MakeModelPlanner(&Traits());
+// The model's plans, with the properties and partitions of tables that are created. What a step
+// does to a table's schema is worked out from its before and after (schema_step.h).
+class IcebergPlanner : public SchemaPlanner {
+ public:
+  explicit IcebergPlanner(IcebergOptions options)
+      : options_(std::move(options)), model_(MakeModelPlanner(&Traits())) {}
+
+  Result<LogicalType> MapType(const LogicalType& type, bool is_key) const override {
+    return model_->MapType(type, is_key);
+  }
+
+  Result<SchemaPlan> Plan(const PlanRequest& request) const override {
+    DRIFTLESS_ASSIGN_OR_RETURN(SchemaPlan plan, model_->Plan(request));
+    for (Step& step : plan.steps) {
+      if (!step.creates_table) continue;
+      for (SinkColumn& column : step.after->columns) column.default_value = {};
+      step.after->options = options_.table_properties;
+      for (const auto& [key, value] : request.table_options) step.after->options[key] = value;
+      const auto keys = options_.partition_keys.find(request.sink_table.database + "." +
+                                                     request.sink_table.table);
+      std::vector<std::string> expressions;
+      if (keys != options_.partition_keys.end()) expressions = keys->second;
+      if (expressions.empty()) expressions = step.after->partition_keys;
+      DRIFTLESS_ASSIGN_OR_RETURN(const NewTable created, TableOf(*step.after, expressions));
+      step.after->partition_keys.clear();
+      for (const PartitionField& part : created.spec.fields) {
+        step.payload += step.payload.empty() ? "" : ",";
+        step.payload += part.transform == "identity" ? part.name : "";
+        if (part.transform == "identity") {
+          step.after->partition_keys.push_back(part.name);
+        } else {
+          step.payload += part.transform + "(" + created.schema.FindId(part.source_id)->name + ")";
+        }
+      }
+      step.action = "create table " + request.sink_table.ToString() +
+                    (step.payload.empty() ? "" : " partitioned by " + step.payload);
+      plan.evolved.options = step.after->options;
+      plan.evolved.partition_keys = step.after->partition_keys;
+    }
+    return plan;
+  }
+
+  // A commit is atomic, so a step is never half done by us; the mark counts only where names and
+  // types do not contradict it.
+  StepState Recognise(const SchemaPlan& plan, size_t index,
+                      const SinkTable* actual) const override {
+    DRIFTLESS_CHECK(index < plan.steps.size());
+    const Step& step = plan.steps[index];
+    if (actual == nullptr) return StepState::kNotBegun;
+    const bool marked = lake::HasStepMark(plan, index, *actual);
+    if (step.creates_table) {
+      return marked || HasColumnsOf(*actual, *step.after) ? StepState::kDone : StepState::kNotBegun;
+    }
+    const StepState seen = RecogniseStep(step, actual);
+    if (seen == StepState::kDone) return StepState::kDone;
+    return marked && seen != StepState::kNotBegun ? StepState::kDone : StepState::kNotBegun;
+  }
+
+  bool Holds(const LogicalType& sink, const LogicalType& wanted) const override {
+    return model_->Holds(sink, wanted);
+  }
+
+ private:
+  IcebergOptions options_;
+  std::unique_ptr<SchemaPlanner> model_;
+};
+
+}  // namespace
+}  // namespace iceberg
+
+Result<std::unique_ptr<SchemaPlanner>> MakeIcebergPlanner(const OptionValues& values) {
+  DRIFTLESS_ASSIGN_OR_RETURN(iceberg::IcebergOptions options, iceberg::ReadIcebergOptions(values));
+  return std::unique_ptr<SchemaPlanner>(
+      std::make_unique<iceberg::IcebergPlanner>(std::move(options)));
 }
 
 }  // namespace driftless

@@ -1,0 +1,65 @@
+#include <utility>
+
+#include "sinks/iceberg/options.h"
+#include "sinks/iceberg/partition.h"
+
+namespace driftless::iceberg {
+namespace {
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t end = text.find(separator);
+    std::string_view part = text.substr(0, end);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    if (!part.empty()) parts.emplace_back(part);
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Result<IcebergOptions> ReadIcebergOptions(const OptionValues& values) {
+  IcebergOptions options;
+  options.catalog_properties = values.Map("catalog.properties.*");
+  options.table_properties = values.Map("table.properties.*");
+  for (const std::string& entry : Split(values.String("partition.key").value_or(""), ';')) {
+    const size_t colon = entry.find(':');
+    if (colon == std::string::npos) {
+      return MakeError(ErrorKind::kInvalidConfig, "\"" + entry + "\" in partition.key is no entry")
+          .Hint("Write db.table:day(ts),region;db.other:bucket[16](id).");
+    }
+    std::vector<std::string> expressions = Split(std::string_view(entry).substr(colon + 1), ',');
+    for (const std::string& expression : expressions) {
+      std::string source;
+      const auto parsed = ParsePartitionExpression(expression, &source);
+      if (!parsed) return Error(parsed.error()).Context("partition.key");
+    }
+    options.partition_keys[entry.substr(0, colon)] = std::move(expressions);
+  }
+  return options;
+}
+
+Result<std::unique_ptr<Catalog>> OpenCatalog(const IcebergOptions& options, const Clock* clock) {
+  const auto property = [&](const std::string& key) {
+    const auto found = options.catalog_properties.find(key);
+    return found == options.catalog_properties.end() ? std::string() : found->second;
+  };
+  const std::string type = property("type").empty() ? "hadoop" : property("type");
+  if (type != "hadoop") {
+    return MakeError(ErrorKind::kUnsupported,
+                     "catalog.properties.type = " + type + " is not in this version")
+        .Hint("this version writes hadoop catalogs: tables in a folder or a bucket");
+  }
+  if (property("warehouse").empty()) {
+    return MakeError(ErrorKind::kInvalidConfig, "catalog.properties.warehouse is missing");
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store,
+                             OpenObjectStore(property("warehouse"), options.catalog_properties));
+  return MakeHadoopCatalog(std::move(store), clock);
+}
+
+}  // namespace driftless::iceberg

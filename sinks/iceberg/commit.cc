@@ -1,0 +1,471 @@
+#include "sinks/iceberg/commit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/partition.h"
+#include "sinks/iceberg/table_scan.h"
+#include "sinks/lake/in_parallel.h"
+#include "sinks/lake/row_json.h"
+
+namespace driftless::iceberg {
+namespace {
+
+constexpr int kRetries = 20;
+
+// The property under which the last committed cut of a pipeline stands, whatever is expired.
+std::string CutProperty(const CommitIdentity& identity) {
+  return "driftless.cut." + lake::FileOwner(identity.pipeline, identity.sink, identity.table);
+}
+
+bool IsCommitted(const TableMetadata& metadata, const CommitIdentity& identity,
+                 const Committable& files) {
+  for (const Snapshot& snapshot : metadata.snapshots) {
+    const auto mark = snapshot.summary.find(std::string(kCommitMark));
+    if (mark != snapshot.summary.end() && mark->second == files.mark) return true;
+  }
+  return metadata.Property(CutProperty(identity), "") ==
+         std::to_string(identity.cut) + ":" + files.mark;
+}
+
+struct Attempt {
+  const CommitToken* token = nullptr;
+  Committable files;
+  LoadedTable base;
+  MetadataChange change;
+  // By batch; written once, used again by every round.
+  std::vector<std::vector<ManifestFile>> manifests;
+  std::vector<std::string> written;  // URIs of this round
+  Result<void> outcome;
+  bool committed = false;
+  int round = 0;
+};
+
+class CommitRun {
+ public:
+  explicit CommitRun(const CommitSettings& settings) : settings_(settings) {}
+
+  // Everything up to the catalog's own step.
+  Result<void> Prepare(Attempt* attempt) const {
+    const CommitIdentity& identity = attempt->token->identity;
+    DRIFTLESS_ASSIGN_OR_RETURN(std::optional<LoadedTable> loaded,
+                               settings_.catalog->Load(identity.table));
+    if (!loaded || (!attempt->files.table_uuid.empty() &&
+                    loaded->metadata.uuid != attempt->files.table_uuid)) {
+      return MakeError(ErrorKind::kRefused,
+                       "Iceberg table " + identity.table.ToString() +
+                           " is gone or was created anew since the rows were written");
+    }
+    attempt->base = *std::move(loaded);
+    attempt->committed = IsCommitted(attempt->base.metadata, identity, attempt->files);
+    if (attempt->committed) return {};
+    const TableMetadata& metadata = attempt->base.metadata;
+    attempt->change = {};
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, attempt->base.Directory());
+    lake::FileNames names(lake::FileOwner(identity.pipeline, identity.sink, identity.table),
+                          identity.cut, identity.attempt);
+    if (attempt->manifests.empty()) DRIFTLESS_TRY(WriteManifests(attempt, directory, &names));
+    std::vector<ManifestFile> current;
+    const Snapshot* parent = metadata.current_snapshot();
+    if (parent != nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string list,
+                                 attempt->base.files.Read(parent->manifest_list));
+      DRIFTLESS_ASSIGN_OR_RETURN(current, DecodeManifestList(list));
+      std::erase_if(current, [](const ManifestFile& manifest) { return !manifest.HasLive(); });
+    }
+    std::vector<std::vector<ManifestFile>> added = attempt->manifests;
+    DRIFTLESS_TRY(AddRemovals(attempt, directory, &names, &added));
+    Snapshot last = parent != nullptr ? *parent : Snapshot{};
+    int64_t sequence = metadata.last_sequence_number;
+    int64_t next_row_id = metadata.next_row_id;
+    for (size_t batch = 0; batch < added.size(); ++batch) {
+      Snapshot snapshot;
+      snapshot.id = RandomSnapshotId();
+      if (last.id != 0) snapshot.parent = last.id;
+      snapshot.sequence_number = ++sequence;
+      snapshot.timestamp_ms = std::max(settings_.clock->NowMillis(), metadata.last_updated_ms);
+      snapshot.schema_id = metadata.current_schema_id;
+      int64_t rows = 0;
+      for (ManifestFile manifest : added[batch]) {
+        manifest.sequence_number = sequence;
+        manifest.min_sequence_number = sequence;
+        manifest.added_snapshot_id = snapshot.id;
+        if (metadata.format_version >= 3 && !manifest.deletes) {
+          manifest.first_row_id = next_row_id + rows;
+          rows += manifest.added_rows;
+        }
+        current.push_back(std::move(manifest));
+      }
+      if (metadata.format_version >= 3) {
+        snapshot.first_row_id = next_row_id;
+        snapshot.added_rows = rows;
+        next_row_id += rows;
+      }
+      FillSummary(last, added[batch], *attempt, batch, &snapshot);
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes,
+                                 EncodeManifestList(current, metadata.format_version, snapshot));
+      const std::string path =
+          directory + "/metadata/" + names.Next("snap-" + std::to_string(snapshot.id), ".avro");
+      snapshot.manifest_list = attempt->base.files.Uri(path);
+      attempt->written.push_back(snapshot.manifest_list);
+      DRIFTLESS_TRY(attempt->base.files.store()->Put(path, bytes));
+      attempt->change.snapshots.push_back(snapshot);
+      last = std::move(snapshot);
+    }
+    attempt->change.set_properties[CutProperty(identity)] =
+        std::to_string(identity.cut) + ":" + attempt->files.mark;
+    return {};
+  }
+
+  void DeleteWritten(Attempt* attempt) const {
+    for (const std::string& uri : attempt->written) (void)attempt->base.files.Delete(uri);
+    attempt->written.clear();
+  }
+
+ private:
+  static void FillSummary(const Snapshot& parent, const std::vector<ManifestFile>& added,
+                          const Attempt& attempt, size_t batch, Snapshot* snapshot) {
+    int64_t data = 0;
+    int64_t deletes = 0;
+    int64_t rows = 0;
+    for (const ManifestFile& manifest : added) {
+      (manifest.deletes ? deletes : data) += manifest.added_files;
+      if (!manifest.deletes) rows += manifest.added_rows;
+    }
+    auto& summary = snapshot->summary;
+    summary["operation"] = deletes == 0 ? "append" : data == 0 ? "delete" : "overwrite";
+    const auto total = [&](const std::string& name, int64_t more) {
+      const auto old = parent.summary.find("total-" + name);
+      if (parent.id != 0 && old == parent.summary.end()) return;
+      const int64_t before = parent.id == 0 ? 0 : std::strtoll(old->second.c_str(), nullptr, 10);
+      summary["total-" + name] = std::to_string(before + more);
+    };
+    if (data > 0) summary["added-data-files"] = std::to_string(data);
+    if (deletes > 0) summary["added-delete-files"] = std::to_string(deletes);
+    if (rows > 0) summary["added-records"] = std::to_string(rows);
+    total("data-files", data);
+    total("delete-files", deletes);
+    total("records", rows);
+    const CommitIdentity& identity = attempt.token->identity;
+    summary["engine-name"] = "driftless";
+    summary[std::string(kCommitMark)] = attempt.files.mark;
+    summary["driftless.pipeline"] = identity.pipeline;
+    summary["driftless.cut"] = std::to_string(identity.cut);
+    summary["driftless.batch"] = std::to_string(batch);
+  }
+
+  Result<ManifestFile> WriteManifest(const Attempt& attempt, std::vector<ManifestEntry> entries,
+                                     bool deletes, const std::string& directory,
+                                     lake::FileNames* names) const {
+    const TableMetadata& metadata = attempt.base.metadata;
+    const Schema* schema = metadata.FindSchema(attempt.files.schema_id);
+    const PartitionSpec* spec = metadata.FindSpec(attempt.files.spec_id);
+    if (schema == nullptr) schema = &metadata.schema();
+    if (spec == nullptr) {
+      return MakeError(ErrorKind::kRefused, "the partition spec of the rows is gone");
+    }
+    const ManifestContext context{metadata.format_version, schema, spec, deletes};
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, EncodeManifest(entries, context));
+    DRIFTLESS_ASSIGN_OR_RETURN(ManifestFile manifest, DescribeManifest(entries, context));
+    const std::string path = directory + "/metadata/" + names->Next("manifest", ".avro");
+    manifest.path = attempt.base.files.Uri(path);
+    manifest.length = static_cast<int64_t>(bytes.size());
+    DRIFTLESS_TRY(attempt.base.files.store()->Put(path, bytes));
+    return manifest;
+  }
+
+  Result<void> WriteManifests(Attempt* attempt, const std::string& directory,
+                              lake::FileNames* names) const {
+    std::vector<std::vector<ManifestFile>> written;
+    for (const std::vector<DataFile>& batch : attempt->files.batches) {
+      written.emplace_back();
+      for (const bool deletes : {false, true}) {
+        std::vector<ManifestEntry> entries;
+        for (const DataFile& file : batch) {
+          if ((file.content != FileContent::kData) != deletes) continue;
+          entries.emplace_back().file = file;
+        }
+        if (entries.empty()) continue;
+        DRIFTLESS_ASSIGN_OR_RETURN(
+            ManifestFile manifest,
+            WriteManifest(*attempt, std::move(entries), deletes, directory, names));
+        written.back().push_back(std::move(manifest));
+      }
+    }
+    attempt->manifests = std::move(written);
+    return {};
+  }
+
+  // Looks for the rows that leave a table without key, in what is there and in this cut's own
+  // files, and writes where they stand.
+  Result<void> AddRemovals(Attempt* attempt, const std::string& directory, lake::FileNames* names,
+                           std::vector<std::vector<ManifestFile>>* added) const {
+    if (attempt->files.removals.empty()) return {};
+    std::unordered_map<std::string, int64_t> wanted;
+    std::vector<int32_t> ids;
+    int64_t missing = 0;
+    for (const std::string& uri : attempt->files.removals) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, attempt->base.files.Read(uri));
+      ids.clear();
+      size_t at = 0;
+      for (bool first = true; at < text.size(); first = false) {
+        const size_t end = text.find('\n', at);
+        std::string line = text.substr(at, end - at);
+        at = end == std::string::npos ? text.size() : end + 1;
+        if (!first) {
+          ++wanted[std::move(line)];
+          ++missing;
+          continue;
+        }
+        for (size_t i = 0; i < line.size();) {
+          size_t used = 0;
+          ids.push_back(std::stoi(line.substr(i), &used));
+          i += used + 1;
+        }
+      }
+    }
+    struct Found {
+      PartitionTuple partition;
+      std::map<std::string, DeletedRows> files;
+    };
+    std::map<std::string, Found> found;
+    const auto look = [&](TableScan scan) -> Result<void> {
+      ScannedRow row;
+      while (missing > 0) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const bool more, scan.Next(&row));
+        if (!more) break;
+        std::vector<RowField> fields;
+        std::vector<ColumnView> views;
+        for (const int32_t id : ids) {
+          const Field* field = scan.schema().FindId(id);
+          if (field == nullptr) continue;
+          fields.push_back({field->name, field->type, ""});
+          views.push_back(
+              row.row.columns()[static_cast<size_t>(field - scan.schema().fields.data())]);
+        }
+        std::string text;
+        lake::AppendRowJson(fields, views, row.row.row, &text);
+        const auto match = wanted.find(text);
+        if (match == wanted.end() || match->second == 0) continue;
+        --match->second;
+        --missing;
+        Found& group = found[TupleKey(row.file->file.partition)];
+        group.partition = row.file->file.partition;
+        DeletedRows& deleted = group.files[row.file->file.path];
+        deleted.path = row.file->file.path;
+        deleted.positions.push_back(row.position);
+      }
+      return {};
+    };
+    DRIFTLESS_ASSIGN_OR_RETURN(TableScan scan, TableScan::Open(attempt->base, std::nullopt));
+    DRIFTLESS_TRY(look(std::move(scan)));
+    std::vector<ManifestEntry> own;
+    for (const std::vector<DataFile>& batch : attempt->files.batches) {
+      for (const DataFile& file : batch) own.emplace_back().file = file;
+    }
+    DRIFTLESS_TRY(look(TableScan::OfFiles(attempt->base, std::move(own))));
+    if (missing > 0 && settings_.warn) {
+      settings_.warn(
+          MakeError(ErrorKind::kInvalidInput,
+                    std::to_string(missing) + " updated or deleted rows are not in Iceberg table " +
+                        attempt->token->identity.table.ToString() + ", which has no primary key"));
+    }
+    if (found.empty()) return {};
+    std::vector<ManifestEntry> entries;
+    const FilePlace place{&attempt->base.files, directory + "/data", names};
+    for (auto& [key, group] : found) {
+      std::vector<DeletedRows> rows;
+      for (auto& [path, deleted] : group.files) rows.push_back(std::move(deleted));
+      DRIFTLESS_ASSIGN_OR_RETURN(DataFile file,
+                                 WritePositionDeletes(place, std::move(rows), {}, group.partition));
+      attempt->written.push_back(file.path);
+      entries.emplace_back().file = std::move(file);
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(ManifestFile manifest,
+                               WriteManifest(*attempt, std::move(entries), true, directory, names));
+    attempt->written.push_back(manifest.path);
+    if (added->empty()) added->emplace_back();
+    added->back().push_back(std::move(manifest));
+    return {};
+  }
+
+  const CommitSettings& settings_;
+};
+
+std::vector<std::string> FilesOf(const Committable& files) {
+  std::vector<std::string> uris = files.removals;
+  for (const std::vector<DataFile>& batch : files.batches) {
+    for (const DataFile& file : batch) uris.push_back(file.path);
+  }
+  return uris;
+}
+
+Result<void> KeepNeeded(const LoadedTable& table, std::unordered_set<std::string>* needed) {
+  for (const Snapshot& snapshot : table.metadata.snapshots) {
+    needed->insert(snapshot.manifest_list);
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string list, table.files.Read(snapshot.manifest_list));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests, DecodeManifestList(list));
+    for (const ManifestFile& manifest : manifests) {
+      if (!needed->insert(manifest.path).second) continue;
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, table.files.Read(manifest.path));
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> entries,
+                                 DecodeManifest(bytes, manifest));
+      for (const ManifestEntry& entry : entries) needed->insert(entry.file.path);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<CommitToken> IcebergCommitter::Seal(const CommitIdentity& identity,
+                                           std::span<const PreparedPart> parts) const {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> table,
+                             settings_.catalog->Load(identity.table));
+  if (!table) {
+    return MakeError(ErrorKind::kNotFound,
+                     "there is no Iceberg table " + identity.table.ToString());
+  }
+  std::vector<std::string_view> payloads;
+  for (const PreparedPart& part : parts) payloads.push_back(part.payload);
+  CommitToken token{identity, ""};
+  DRIFTLESS_ASSIGN_OR_RETURN(token.payload, SealParts(payloads, RandomUuid(), table->metadata.uuid,
+                                                      table->metadata.current_snapshot_id));
+  // The token is recorded next: what it names must survive a power cut by then.
+  DRIFTLESS_TRY(table->files.store()->SyncAll());
+  return token;
+}
+
+Result<CommitState> IcebergCommitter::LookUp(const CommitToken& token) const {
+  DRIFTLESS_ASSIGN_OR_RETURN(const Committable files, DecodeCommittable(token.payload));
+  if (files.IsEmpty()) return CommitState::kCommitted;
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> table,
+                             settings_.catalog->Load(token.identity.table));
+  if (!table || table->metadata.uuid != files.table_uuid) return CommitState::kGone;
+  if (IsCommitted(table->metadata, token.identity, files)) return CommitState::kCommitted;
+  for (const std::string& uri : FilesOf(files)) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, table->files.Path(uri));
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool exists, table->files.store()->Exists(path));
+    if (!exists) return CommitState::kGone;
+  }
+  return CommitState::kPrepared;
+}
+
+Result<void> IcebergCommitter::Commit(std::span<const CommitToken> tokens) const {
+  std::map<TablePath, std::vector<Attempt>> waiting;
+  for (const CommitToken& token : tokens) {
+    Attempt attempt;
+    attempt.token = &token;
+    DRIFTLESS_ASSIGN_OR_RETURN(attempt.files, DecodeCommittable(token.payload));
+    if (!attempt.files.IsEmpty()) waiting[token.identity.table].push_back(std::move(attempt));
+  }
+  const CommitRun run(settings_);
+  std::optional<Error> failure;
+  int64_t wait_ms = 0;
+  while (!waiting.empty()) {
+    if (wait_ms > 0 && settings_.wait_ms) settings_.wait_ms(wait_ms);
+    if (wait_ms > 0 && !settings_.wait_ms) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(wait_ms));
+    }
+    wait_ms = 0;
+    std::vector<Attempt*> round;
+    for (auto& [path, attempts] : waiting) round.push_back(&attempts.front());
+    lake::InParallel(round.size(), settings_.threads,
+                     [&](size_t i) { round[i]->outcome = run.Prepare(round[i]); });
+    std::vector<CatalogCommit> commits;
+    std::vector<Attempt*> sent;
+    for (Attempt* attempt : round) {
+      if (!attempt->outcome) run.DeleteWritten(attempt);
+      if (!attempt->outcome || attempt->committed) continue;
+      commits.push_back({attempt->token->identity.table, &attempt->base, &attempt->change});
+      sent.push_back(attempt);
+    }
+    std::vector<Result<void>> results = settings_.catalog->Commit(commits);
+    for (size_t i = 0; i < sent.size(); ++i) {
+      sent[i]->outcome = std::move(results[i]);
+      sent[i]->committed = sent[i]->outcome.has_value();
+      // What may have been committed is looked up by the next round, and deletes nothing.
+      const bool unknown =
+          !sent[i]->committed && sent[i]->outcome.error().kind() == ErrorKind::kCommitUnknown;
+      if (!sent[i]->committed && !unknown) run.DeleteWritten(sent[i]);
+      sent[i]->written.clear();
+    }
+    for (auto it = waiting.begin(); it != waiting.end();) {
+      std::vector<Attempt>& attempts = it->second;
+      Attempt& attempt = attempts.front();
+      if (attempt.committed) {
+        for (const std::string& uri : attempt.files.removals) (void)attempt.base.files.Delete(uri);
+        attempts.erase(attempts.begin());
+      } else {
+        const Error& error = attempt.outcome.error();
+        const bool again = error.IsRetryable() || error.kind() == ErrorKind::kConflict ||
+                           error.kind() == ErrorKind::kCommitUnknown;
+        if (!again || ++attempt.round > kRetries) {
+          if (!failure) {
+            failure = error;
+            failure->Context("commit of Iceberg table " + it->first.ToString());
+          }
+          attempts.clear();  // later cuts must not overtake this one
+        } else {
+          wait_ms = std::max<int64_t>(wait_ms, std::min(10 << std::min(attempt.round, 8), 2000));
+        }
+      }
+      it = attempts.empty() ? waiting.erase(it) : std::next(it);
+    }
+  }
+  if (failure) return *std::move(failure);
+  return {};
+}
+
+Result<void> IcebergCommitter::Abort(std::span<const CommitToken> tokens) const {
+  for (const CommitToken& token : tokens) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const Committable files, DecodeCommittable(token.payload));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> table,
+                               settings_.catalog->Load(token.identity.table));
+    if (!table || IsCommitted(table->metadata, token.identity, files)) continue;
+    for (const std::string& uri : FilesOf(files)) DRIFTLESS_TRY(table->files.Delete(uri));
+  }
+  return {};
+}
+
+Result<void> IcebergCommitter::CleanUp(const std::string& pipeline, const std::string& sink,
+                                       const TablePath& path,
+                                       std::span<const CommitToken> recorded) const {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> table, settings_.catalog->Load(path));
+  if (!table) return {};
+  const CommitIdentity identity{pipeline, sink, path, 0, 0};
+  const uint64_t last =
+      std::strtoull(table->metadata.Property(CutProperty(identity), "0").c_str(), nullptr, 10);
+  std::unordered_set<std::string> needed;
+  for (const CommitToken& token : recorded) {
+    if (token.identity.table != path) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(const Committable files, DecodeCommittable(token.payload));
+    for (std::string& uri : FilesOf(files)) needed.insert(std::move(uri));
+  }
+  const std::string owner = lake::FileOwner(pipeline, sink, path);
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, table->Directory());
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> found,
+                             table->files.store()->List(directory, ObjectStore::Depth::kAll));
+  std::vector<std::string> leftovers;
+  for (const ObjectInfo& object : found) {
+    const std::string name = object.path.substr(object.path.rfind('/') + 1);
+    const std::optional<lake::OwnedName> owned = lake::ParseOwnedName(name, owner);
+    if (!owned || owned->first_cut <= last) continue;
+    if (!needed.contains(table->files.Uri(object.path))) leftovers.push_back(object.path);
+  }
+  if (leftovers.empty()) return {};
+  DRIFTLESS_TRY(KeepNeeded(*table, &needed));
+  for (const std::string& leftover : leftovers) {
+    if (needed.contains(table->files.Uri(leftover))) continue;
+    DRIFTLESS_TRY(table->files.store()->Delete(leftover));
+  }
+  return {};
+}
+
+}  // namespace driftless::iceberg

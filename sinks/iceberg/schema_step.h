@@ -1,0 +1,17 @@
+#pragma once
+
+#include "sinks/iceberg/catalog.h"
+
+namespace driftless::iceberg {
+
+// Makes of a step that changes a table the schema that the table gets: columns keep their ids
+// through renames and type changes, new ones get the next. Columns that the step does not know
+// (somebody else's) stay behind their neighbours. Errors: kRefused where the table is not what the
+// step expects.
+Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& step);
+
+// What a step that creates a table creates. `partition`: expressions as in the option
+// partition.key.
+Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition);
+
+}  // namespace driftless::iceberg
