@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Replays one recorded change stream into Paimon and compares the tables with the source's truth.
+"""Replays one recorded change stream into a lake and compares the tables with the source's truth.
 
-usage: replay.py --driftless BIN --case NAME --reader peek|oracle|pypaimon[,...] [--keep DIR] [--update]
+usage: replay.py --driftless BIN --case NAME --reader peek|oracle|pypaimon[,...] [--sink paimon|iceberg]
+                 [--keep DIR] [--update]
        replay.py --check-reasons
 
 The cases stand in cases.json: the recording, the truth, the pipeline's options, `compare`, the arguments for
@@ -30,11 +31,11 @@ def run(command, **kw):
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", **kw)
 
 
-def pipeline_text(case, warehouse):
+def pipeline_text(case, warehouse, sink="paimon"):
     """The pipeline file of a case; everything not in the case is a default."""
     lines = ["source:", "  type: file", f"  path: {os.path.join(TOP, 'tests/data', case['recording'])}"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("source", {}).items()]
-    lines += ["sink:", "  type: paimon", "  name: lake", f"  catalog.properties.warehouse: {warehouse}"]
+    lines += ["sink:", f"  type: {sink}", "  name: lake", f"  catalog.properties.warehouse: {warehouse}"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("sink", {}).items()]
     if case.get("route"):
         lines.append("route:")
@@ -49,8 +50,8 @@ def pipeline_text(case, warehouse):
 def tables_of(warehouse):
     found = []
     for db in sorted(os.listdir(warehouse)) if os.path.isdir(warehouse) else []:
-        if db.endswith(".db"):
-            found += [db[:-3] + "." + t for t in sorted(os.listdir(os.path.join(warehouse, db)))]
+        # Paimon's folders are "db.db", those of an Iceberg hadoop catalog "db".
+        found += [db.removesuffix(".db") + "." + t for t in sorted(os.listdir(os.path.join(warehouse, db)))]
     return found
 
 
@@ -88,12 +89,13 @@ def by_peek(driftless, pipeline, warehouse, out):
                     f.write(json.dumps({"row": json.loads(line)}) + "\n")
 
 
-def by_oracle(warehouse, out):
+def by_oracle(sink, warehouse, out):
     """What the reference implementation reads, after its own check of each table; one JVM for all."""
     os.makedirs(out)
     tables = tables_of(warehouse)
-    asked = "".join("\t".join([verb, warehouse, *t.split(".", 1)]) + "\n" for t in tables for verb in ("check", "all"))
-    answers = run([os.path.join(TOP, "tests/peers/oracle"), "paimon", "batch"], input=asked)
+    where = (lambda t: ["--hadoop", warehouse, t]) if sink == "iceberg" else (lambda t: [warehouse, *t.split(".", 1)])
+    asked = "".join("\t".join([verb, *where(t)]) + "\n" for t in tables for verb in ("check", "all"))
+    answers = run([os.path.join(TOP, "tests/peers/oracle"), sink, "batch"], input=asked)
     got = re.findall(r"(.*?)^#end (\d)(.*?)$\n?", answers.stdout, re.S | re.M)
     if len(got) != 2 * len(tables):
         sys.exit(f"the reference reader ended early:\n{answers.stderr[-3000:]}")
@@ -126,7 +128,7 @@ def read_back(args, reader, case, pipeline, warehouse, work):
     if reader == "peek":
         by_peek(args.driftless, pipeline, warehouse, out)
     elif reader == "oracle":
-        by_oracle(warehouse, out)
+        by_oracle(args.sink, warehouse, out)
     else:
         by_pypaimon(warehouse, out, case.get("unreadable", {}).get(reader, {}))
     return ["--sink-dir", out]
@@ -245,6 +247,7 @@ def main():
     ap.add_argument("--driftless")
     ap.add_argument("--case")
     ap.add_argument("--reader", type=lambda text: text.split(","), default=["peek"])
+    ap.add_argument("--sink", choices=["paimon", "iceberg"], default="paimon")
     ap.add_argument("--check-reasons", action="store_true")
     ap.add_argument("--keep", help="work in this folder and leave it")
     ap.add_argument("--update", action="store_true", help="write the expected differences anew")
@@ -262,7 +265,7 @@ def main():
         warehouse = os.path.join(work, "warehouse")
         pipeline = os.path.join(work, "pipeline.yaml")
         with open(pipeline, "w", encoding="utf-8") as f:
-            f.write(pipeline_text(case, warehouse))
+            f.write(pipeline_text(case, warehouse, args.sink))
         replayed(args, case, pipeline, os.path.join(work, "state"))
         for reader in args.reader:
             got, report = compare(args, reader, case, pipeline, warehouse, work)
