@@ -90,7 +90,7 @@ class IcebergWriter : public TableWriter {
     batches_.clear();
     batch_bytes_ = 0;
     row_count_ = 0;
-    Charge(0);
+    Charge(buffered_bytes());  // rows that left stay
     return {};
   }
 
