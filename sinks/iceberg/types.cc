@@ -6,8 +6,9 @@ namespace driftless::iceberg {
 namespace {
 
 Error Unsupported(const LogicalType& type) {
-  return MakeError(ErrorKind::kUnsupported,
-                   "Iceberg has no type for " + type.ToStringIgnoringNullability());
+  return MakeError(
+      ErrorKind::kUnsupported,
+      "this version writes no " + type.ToStringIgnoringNullability() + " into Iceberg tables");
 }
 
 // The numbers in "decimal(12, 2)" and "fixed[16]".
@@ -95,7 +96,11 @@ Result<LogicalType> ToIcebergType(const LogicalType& type, bool is_key) {
     case TypeKind::kFloat:
     case TypeKind::kDouble:
       // Identifier fields must not be floating point (specification, "Identifier Field IDs").
-      if (is_key) return Unsupported(type);
+      if (is_key) {
+        return MakeError(
+            ErrorKind::kUnsupported,
+            "Iceberg allows no " + type.ToStringIgnoringNullability() + " as a key column");
+      }
       return type;
     case TypeKind::kArray:
     case TypeKind::kMap:
