@@ -41,7 +41,6 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   connection.tls_ca = values.String("tls.ca").value_or("");
   connection.tls_certificate = values.String("tls.certificate").value_or("");
   connection.tls_key = values.String("tls.key").value_or("");
-  options.connect_attempts = static_cast<int>(values.Int("connect.max-retries").value_or(3)) + 1;
   DRIFTLESS_ASSIGN_OR_RETURN(options.tables, Selector(values, "tables"));
   if (values.IsSet("tables.exclude")) {
     DRIFTLESS_ASSIGN_OR_RETURN(options.exclude, Selector(values, "tables.exclude"));
@@ -53,9 +52,7 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   options.start_offset =
       static_cast<uint64_t>(values.Int("scan.startup.specific-offset.pos").value_or(4));
   options.start_gtids = values.String("scan.startup.specific-offset.gtid-set").value_or("");
-  options.start_time_ms = values.Int("scan.startup.timestamp-millis").value_or(0);
   options.chunk_rows = values.Int("scan.incremental.snapshot.chunk.size").value_or(8096);
-  options.heartbeat_ms = values.DurationMs("heartbeat.interval").value_or(30000);
   options.include_comments = values.Bool("include-comments.enabled").value_or(false);
   options.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(true);
   return options;

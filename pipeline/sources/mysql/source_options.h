@@ -21,7 +21,6 @@ enum class StartMode : uint8_t {
 // What the user configured for `type: mysql`.
 struct SourceOptions {
   ConnectionOptions connection;
-  int connect_attempts = 4;
   std::optional<TableSelector> tables;
   std::optional<TableSelector> exclude;
   std::string server_id;  // "", "5401" or "5400-5410"
@@ -30,9 +29,7 @@ struct SourceOptions {
   std::string start_file;
   uint64_t start_offset = 0;
   std::string start_gtids;
-  int64_t start_time_ms = 0;
   int64_t chunk_rows = 8096;
-  int64_t heartbeat_ms = 30000;
   bool include_comments = false;
   bool tinyint1_is_boolean = true;
 

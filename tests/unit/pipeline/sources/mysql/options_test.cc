@@ -1,0 +1,52 @@
+// Options of Flink CDC's MySQL source that are not there: refused or ignored aloud, never silently.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/definition/pipeline_definition.h"
+#include "pipeline/cli/catalog.h"
+
+namespace driftless {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// What is said of a pipeline whose source has this line too.
+std::vector<std::string> Said(const std::string& line) {
+  const std::string text =
+      "source:\n  type: mysql\n  hostname: h\n  username: u\n  password: p\n  tables: a.b\n  " +
+      line +
+      "\nsink:\n  type: paimon\n  catalog.properties.warehouse: /tmp/w\npipeline:\n  name: p\n";
+  Problems problems;
+  ParsePipeline(text, "p.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
+  std::vector<std::string> said;
+  for (const Problem& problem : problems.Sorted()) {
+    const bool is_error = problem.severity == Problem::Severity::kError;
+    said.push_back((is_error ? "error: " : "warning: ") + problem.ToString("p.yaml"));
+  }
+  return said;
+}
+
+TEST(MySqlOptions, RefusesWhatIsNotThere) {
+  for (const std::string line :
+       {"scan.startup.mode: timestamp", "scan.startup.specific-offset.skip-events: 2",
+        "scan.startup.specific-offset.skip-rows: 1", "scan.newly-added-table.enabled: true",
+        "schema-change.enabled: false"}) {
+    EXPECT_THAT(Said(line), Contains(HasSubstr("is not there for MySQL"))) << line;
+  }
+  EXPECT_THAT(Said("scan.newly-added-table.enabled: false"), testing::IsEmpty());
+  EXPECT_THAT(Said("schema-change.enabled: true"), testing::IsEmpty());
+}
+
+TEST(MySqlOptions, SaysWhatItIgnores) {
+  for (const std::string line :
+       {"connection.pool.size: 5", "connect.max-retries: 7", "heartbeat.interval: 10s",
+        "scan.snapshot.fetch.size: 100", "scan.incremental.snapshot.backfill.skip: true",
+        "scan.parse.online.schema.changes.enabled: true",
+        "scan.binlog.newly-added-table.enabled: true", "metadata.list: op_ts"}) {
+    EXPECT_THAT(Said(line), testing::ElementsAre(HasSubstr("is ignored here"))) << line;
+  }
+}
+
+}  // namespace
+}  // namespace driftless
