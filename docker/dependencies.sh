@@ -4,6 +4,7 @@
 #   docker/dependencies.sh run     what the finished binary needs, nothing else (the image)
 #   docker/dependencies.sh test    what `make test` needs besides: the reference readers
 #   docker/dependencies.sh lint    clang-format and clang-tidy
+# A database server that cannot be installed is said in a loud line; its tests are skipped, by name.
 # Does nothing where everything is there already. Arrow goes to .deps/arrow, the readers to .deps/peers.
 set -euo pipefail
 
@@ -44,6 +45,13 @@ apt_need() {
 # A command that is there already, wherever it came from, needs no package.
 need_command() { command -v "$1" >/dev/null || printf '%s\n' "$2"; }
 
+# A server that only tests want: without it the others still run.
+try_peer() {
+  timeout 600 "$top/tests/peers/$1" install && return 0
+  printf '%s\n' '****' "**** dependencies.sh: $1 could not be installed; the tests that need it are skipped" \
+    '****' >&2
+}
+
 case ${1-} in
   build)
     apt_need "${build_packages[@]}"
@@ -59,6 +67,8 @@ case ${1-} in
     "$top/tests/peers/oracle" install
     "$top/tests/peers/readers" install
     "$top/tests/peers/kafka" install
+    try_peer mariadb
+    try_peer mysql
     S3_SERVER=moto "$top/tests/peers/s3" install
     # The stricter S3 server is a Go program: where there is a Go compiler, it is built and asked too.
     if command -v go >/dev/null; then S3_SERVER=versitygw "$top/tests/peers/s3" install; fi ;;
