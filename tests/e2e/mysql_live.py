@@ -311,6 +311,9 @@ def play(server, pipeline):
     pipeline.start()
     pipeline.kill()
     pipeline.start()
+    time.sleep(pipeline.rng.uniform(0, 0.5))
+    server.call("kill")  # while the snapshot is read, or where it is not there yet when the pipeline begins
+    server.call("start")
     server.sql(rows_of(3))
     pipeline.wait_for_mark(server, 1)
     for number, statement in enumerate(DDL):

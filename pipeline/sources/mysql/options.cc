@@ -183,9 +183,8 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .type = OptionType::kInt,
        .doc = "Ignored.",
        .flink_cdc = FlinkCdc::kIgnored,
-       .flink_cdc_note =
-           "The first connection is tried once, so that a wrong address is told at once; a log "
-           "that breaks off is connected to anew until it is there again.",
+       .flink_cdc_note = "A server that is away is tried again, with longer and longer pauses, "
+                         "until it is there.",
        .change = OnChange::kHot},
       {.key = "heartbeat.interval",
        .type = OptionType::kDuration,
