@@ -188,10 +188,39 @@ constexpr std::array kNotYet = {
     "schema.inference.strategy",
     "scan.value.initial-schemas.ddls",
     "schema-topic",
+    "schema-topic.max-wait",
     "metadata.list",
     "ingestion.error-tolerance.max-count",
+    "debezium-json.schema-include",
     "debezium-json.distributed-tables",
 };
+
+// Options of the formats that are not read yet.
+constexpr std::array<std::string_view, 2> kNotYetFormats = {"canal-json.", "json."};
+
+Result<void> RefuseWithoutEffect(const OptionValues& values) {
+  const auto refuse = [&](const std::string& key, std::string hint) {
+    const Location at = values.At(key);
+    return MakeError(ErrorKind::kUnsupported,
+                     "`run` does not carry out " + key + " of a kafka source yet")
+        .At(at.line, at.column)
+        .Hint(std::move(hint));
+  };
+  for (const char* key : kNotYet) {
+    if (!values.IsSet(key)) continue;
+    return refuse(key,
+                  "Leave it out; topics with statements between the rows (our sink's "
+                  "schema.change.events: inline) and records with embedded schemas need none.");
+  }
+  for (const OptionSpec& spec : KafkaSourceOptionSpecs()) {
+    for (const std::string_view format : kNotYetFormats) {
+      const std::string key(spec.key);
+      if (!key.starts_with(format) || !values.IsSet(key)) continue;
+      return refuse(key, "Leave it out: values are debezium-json, on which it has no effect.");
+    }
+  }
+  return {};
+}
 
 Result<std::map<int32_t, int64_t>> ParseOffsets(const OptionValues& values) {
   constexpr std::string_view kKey = "scan.startup.specific-offsets";
@@ -267,16 +296,7 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
     return MakeError(ErrorKind::kUnsupported, "this driftless reads debezium-json from Kafka only")
         .At(at.line, at.column);
   }
-  for (const char* key : kNotYet) {
-    if (!values.IsSet(key)) continue;
-    const Location at = values.At(key);
-    return MakeError(ErrorKind::kUnsupported,
-                     std::string("`run` does not carry out ") + key + " of a kafka source yet")
-        .At(at.line, at.column)
-        .Hint(
-            "Leave it out; topics with statements between the rows (our sink's "
-            "schema.change.events: inline) and records with embedded schemas need none.");
-  }
+  DRIFTLESS_TRY(RefuseWithoutEffect(values));
   options.bootstrap_servers = values.String("properties.bootstrap.servers").value_or("");
   options.group = values.String("properties.group.id").value_or("");
   options.topics = values.List("topic");

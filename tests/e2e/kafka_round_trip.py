@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Through a real Kafka broker: recorded streams to topics and back into Paimon, and kill -9 on both sides.
+
+usage: kafka_round_trip.py --driftless BIN [--only TEST[,TEST]] [--kills N] [--seed N]
+
+- Recordings go file -> Kafka -> Paimon, with 1 and with 6 partitions; the tables must equal the source's truth.
+- With exactly-once, the pipeline to Kafka is killed at random moments; a consumer that reads committed records
+  only must see every change exactly once, in the order of the source for each key.
+- The pipeline from Kafka is killed while it writes to Paimon; the tables must equal the truth.
+The broker is a new one each time. Exit status: 77 where Kafka is not installed. The seed is printed.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import replay  # noqa: E402
+from pipelines import Failed, Pipeline, Records, check, run_all  # noqa: E402
+
+KAFKA = os.path.join(replay.TOP, "tests/peers/kafka")
+options = argparse.Namespace()
+
+
+class Broker:
+    """A broker of its own for this run."""
+
+    def __init__(self):
+        self.env = {**os.environ, "PEERS_DIR": replay.PEERS, "KAFKA_JIT": "1",
+                    "PEERS_INSTANCE": f"kafka-round-trip-{os.getpid()}"}
+        self.bootstrap = None
+
+    def start(self):
+        for _ in range(3):  # the peer waits for a minute; a busy machine may need more
+            started = subprocess.run([KAFKA, "start"], env=self.env, capture_output=True, text=True)
+            found = re.search(r"KAFKA_BOOTSTRAP=(\S+)", started.stdout)
+            if found:
+                self.bootstrap = found[1]
+                return
+        sys.exit("the broker does not start:\n" + started.stdout[-1000:] + started.stderr[-3000:])
+
+    def stop(self):
+        subprocess.run([KAFKA, "wipe"], env=self.env, capture_output=True)
+
+    def committed_records(self, topics):
+        """The committed records of all topics that match: [(partition, message)], each partition in its order."""
+        read = subprocess.run(
+            [KAFKA, "cli", "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.bootstrap,
+             "--include", topics, "--from-beginning", "--isolation-level", "read_committed", "--timeout-ms", "20000",
+             "--formatter-property", "print.partition=true"],
+            env=self.env, capture_output=True, text=True, encoding="utf-8")
+        # The client's log stands between the records.
+        found = re.findall(r"^Partition:(\d+)\t(\{.*\})$", read.stdout, re.M)
+        total = re.search(r"Processed a total of (\d+) messages", read.stdout + read.stderr)
+        check(total and int(total[1]) == len(found) > 0, f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")
+        return [(int(partition), json.loads(message)) for partition, message in found]
+
+
+broker = Broker()
+
+
+def to_kafka(source, name, **sink):
+    """A pipeline of files to Kafka; `source` are its lines."""
+    lines = ["source:", *("  " + line for line in source), "sink:", "  type: kafka", "  name: out",
+             f"  properties.bootstrap.servers: {broker.bootstrap}"]
+    lines += [f"  {key}: {json.dumps(value)}" for key, value in sink.items()]
+    return "\n".join(lines + ["pipeline:", f"  name: {name}-out", "  http.address: off",
+                              "  checkpoint.interval: 100 ms"]) + "\n"
+
+
+def to_paimon(topics, case, name):
+    """A pipeline of topics to Paimon, with the case's own options for the pipeline."""
+    lines = ["source:", "  type: kafka", f"  properties.bootstrap.servers: {broker.bootstrap}",
+             f"  topic-pattern: {json.dumps(topics)}", "  scan.startup.mode: earliest-offset",
+             "  scan.bounded.mode: latest-offset",
+             "sink:", "  type: paimon", "  name: lake", "  catalog.properties.warehouse: @FOLDER@/warehouse",
+             "pipeline:", f"  name: {name}-in", "  http.address: off", "  checkpoint.interval: 100 ms"]
+    lines += [f"  {key}: {json.dumps(value)}" for key, value in case.get("pipeline", {}).items()]
+    return "\n".join(lines) + "\n"
+
+
+def folder_of(folder, name):
+    path = os.path.join(folder, name)
+    os.makedirs(path)
+    return path
+
+
+def fill_topics(driftless, folder, case, **sink):
+    """The whole recording of a case into topics."""
+    source = ["type: file", "path: " + os.path.join(replay.TOP, "tests/data", case["recording"])]
+    source += [f"{k}: {json.dumps(v)}" for k, v in case.get("source", {}).items()]
+    Pipeline(driftless, folder_of(folder, "out"), to_kafka(source, os.path.basename(folder), **sink)).run()
+
+
+def check_equals_truth(driftless, case, pipeline):
+    args = argparse.Namespace(driftless=driftless)
+    try:
+        got, report = replay.compare(args, "peek", case, pipeline.file, pipeline.warehouse, pipeline.folder)
+    except SystemExit as error:  # a table cannot be read
+        raise Failed(str(error)) from error
+    check(got == replay.expected_of(case["name"]), f"{case['name']}: not as the truth says:\n{report[-6000:]}")
+    check(replay.tables_of(pipeline.warehouse), "no tables")
+    shutil.rmtree(os.path.join(pipeline.folder, "peek"))
+
+
+def round_trip(driftless, folder, name, topic, **sink):
+    case = replay.case_named(name)
+    work = folder_of(folder, topic)
+    fill_topics(driftless, work, case, topic=topic, **sink)
+    back = Pipeline(driftless, folder_of(work, "in"), to_paimon(topic, case, topic))
+    back.run()
+    check_equals_truth(driftless, case, back)
+    return case, back
+
+
+CASES = ("mysql-9.7/a_ddl.plain", "mysql-9.7/a_shards.plain", "mysql-9.7/a_types.plain")
+
+
+def one_partition(driftless, folder):
+    for number, name in enumerate(CASES):
+        round_trip(driftless, folder, name, f"one{options.seed}-{number}", **{"topic.partitions": 1})
+
+
+def six_partitions(driftless, folder):
+    for number, name in enumerate(CASES):
+        round_trip(driftless, folder, name, f"six{options.seed}-{number}",
+                   **{"topic.partitions": 6, "partition.strategy": "hash-by-key"})
+
+
+TABLES = ("a", "b", "c")
+COLUMNS = [("id", "INT", True), ("n", "INT", False)]
+
+
+class Changes:
+    """Writes changes of three tables; remembers them by table and key, in their order."""
+
+    def __init__(self, folder, rng):
+        self.stream = Records(os.path.join(folder, "records.jsonl"))
+        self.rng = rng
+        self.now = {}
+        self.expected = {}
+        self.number = 0
+        self.columns = {table: list(COLUMNS) for table in TABLES}
+        for table in TABLES:
+            self.stream.ddl(table, f"CREATE TABLE {table} (id INT PRIMARY KEY, n INT)", COLUMNS)
+
+    def write(self, count):
+        for _ in range(count):
+            self.number += 1
+            table = self.rng.choice(TABLES)
+            key = (table, self.rng.randrange(200))
+            before = self.now.get(key)
+            if before is not None and self.rng.random() < 0.1:
+                self.stream.row(table, None, "d", before)
+                del self.now[key]
+                self.expected.setdefault(key, []).append(("d", before["n"]))
+                continue
+            after = {"id": key[1], "n": self.number}
+            self.stream.row(table, after, "u" if before else "c", before)
+            self.now[key] = after
+            self.expected.setdefault(key, []).append(("u" if before else "c", self.number))
+        table = self.rng.choice(TABLES)
+        name = f"x{self.number}"
+        self.columns[table].append((name, "INT", False))
+        self.stream.ddl(table, f"ALTER TABLE {table} ADD COLUMN {name} INT", self.columns[table])
+        for key, row in self.now.items():
+            if key[0] == table:
+                row[name] = None
+
+
+def by_key(records):
+    """What the consumer saw: changes by table and key, and how often each statement stands in each partition."""
+    seen, partitions, statements = {}, {}, {}
+    for partition, message in records:
+        if "ddl" in message:
+            statement = (partition, message["ddl"])
+            statements[statement] = statements.get(statement, 0) + 1
+            continue
+        row = message["after"] or message["before"]
+        name = (message["source"]["table"], row["id"])
+        seen.setdefault(name, []).append((message["op"], row["n"]))
+        partitions.setdefault(name, set()).add(partition)
+    check(all(len(p) == 1 for p in partitions.values()), "a key stands in several partitions")
+    return seen, statements
+
+
+def exactly_once(driftless, folder):
+    rng = random.Random(options.seed)
+    source = ["type: file", "path: @FOLDER@/records.jsonl"]
+    pipeline = Pipeline(driftless, folder, to_kafka(source, f"once{options.seed}", **{
+        "sink.tableId-to-topic.mapping": ";".join(f"shop.{t}:once{options.seed}-{t}" for t in TABLES),
+        "topic.partitions": 3, "partition.strategy": "hash-by-key", "sink.delivery-guarantee": "exactly-once"}))
+    changes = Changes(folder, rng)
+    changes.write(2000)
+    kills = ends = 0
+    while kills < options.kills:
+        process = pipeline.start("--until-end")
+        try:
+            code = process.wait(timeout=rng.uniform(0.05, options.longest))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+            if kills % 4 == 0:
+                changes.write(2000)
+            continue
+        if code:
+            with open(pipeline.log, encoding="utf-8", errors="replace") as f:
+                raise Failed(f"run ended with {code} after {kills} kills:\n{f.read()[-4000:]}")
+        ends += 1
+        changes.write(2000)
+        check(ends < 3 * options.kills, "the pipeline ends before it can be killed")
+    pipeline.run()
+    changes.stream.close()
+    seen, statements = by_key(broker.committed_records(f"once{options.seed}-.*"))
+    for key in sorted({*changes.expected, *seen}):
+        wanted, got = changes.expected.get(key, []), seen.get(key, [])
+        check(wanted == got, f"{key} after {kills} kills: {len(got)} changes instead of {len(wanted)}:\n"
+                             f"wanted {wanted[:40]}\ngot    {got[:40]}")
+    for (partition, ddl), times in statements.items():
+        if not ddl.startswith("CREATE"):
+            check(times == 1, f"{ddl} stands {times} times in partition {partition}")
+    altered = sum(len(columns) - len(COLUMNS) for columns in changes.columns.values())
+    got = sum(1 for _, ddl in statements if ddl.startswith("ALTER"))
+    check(got == 3 * altered, f"{got} ALTERs in 3 partitions, not 3 * {altered}")
+    print(f"        {changes.number} changes, {kills} kills, {ends} ends before a kill", flush=True)
+
+
+def source_killed(driftless, folder):
+    rng = random.Random(options.seed)
+    case = replay.case_named("mysql-9.7/a_ddl.plain")
+    work = folder_of(folder, "killed")
+    fill_topics(driftless, work, case, topic=f"killed{options.seed}",
+                **{"topic.partitions": 6, "partition.strategy": "hash-by-key"})
+    kills = 0
+    for attempt in range(1, 20):
+        pipeline = Pipeline(driftless, folder_of(work, f"in{attempt}"), to_paimon(f"killed{options.seed}", case, f"killed{attempt}"))
+        while kills < options.kills:
+            process = pipeline.start("--until-end")
+            try:
+                code = process.wait(timeout=rng.uniform(0.05, options.longest))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+                continue
+            with open(pipeline.log, encoding="utf-8", errors="replace") as f:
+                check(code == 0, f"run ended with {code} after {kills} kills:\n{f.read()[-4000:]}")
+            break
+        else:
+            pipeline.run()
+        check_equals_truth(driftless, case, pipeline)
+        if kills >= options.kills:
+            print(f"        {kills} kills over {attempt} replays", flush=True)
+            return
+    raise Failed("replays end before they can be killed")
+
+
+TESTS = (one_partition, six_partitions, exactly_once, source_killed)
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--driftless", required=True)
+    ap.add_argument("--only", type=lambda text: text.split(","))
+    ap.add_argument("--kills", type=int, default=20)
+    ap.add_argument("--longest", type=float, default=1.5, help="seconds after which a kill comes at the latest")
+    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
+    ap.parse_args(namespace=options)
+    if not os.path.exists(os.path.join(replay.PEERS, "dist", "kafka", ".stamp")):
+        sys.exit(replay.SKIPPED)
+    print(f"seed {options.seed}", flush=True)
+    broker.bootstrap = options.bootstrap
+    try:
+        if not options.bootstrap:
+            broker.start()
+        return run_all([t for t in TESTS if not options.only or t.__name__ in options.only], options.driftless)
+    finally:
+        if not options.bootstrap:
+            broker.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
