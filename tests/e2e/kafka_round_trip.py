@@ -10,11 +10,13 @@ usage: kafka_round_trip.py --driftless BIN [--only TEST[,TEST]] [--kills N] [--s
 The broker is a new one each time. Exit status: 77 where Kafka is not installed. The seed is printed.
 """
 import argparse
+import contextlib
 import json
 import os
 import random
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -58,20 +60,22 @@ class Broker:
         # The client's log stands between the records.
         found = re.findall(r"^Partition:(\d+)\t(\{.*\})$", read.stdout, re.M)
         total = re.search(r"Processed a total of (\d+) messages", read.stdout + read.stderr)
-        check(total and int(total[1]) == len(found) > 0, f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")
+        check(total and int(total[1]) == len(found) > 0,
+              f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")
         return [(int(partition), json.loads(message)) for partition, message in found]
 
 
 broker = Broker()
 
 
-def to_kafka(source, name, **sink):
-    """A pipeline of files to Kafka; `source` are its lines."""
+def to_kafka(source, case, name, **sink):
+    """A pipeline of files to Kafka, with the case's own options for the pipeline; `source` are its lines."""
     lines = ["source:", *("  " + line for line in source), "sink:", "  type: kafka", "  name: out",
              f"  properties.bootstrap.servers: {broker.bootstrap}"]
     lines += [f"  {key}: {json.dumps(value)}" for key, value in sink.items()]
-    return "\n".join(lines + ["pipeline:", f"  name: {name}-out", "  http.address: off",
-                              "  checkpoint.interval: 100 ms"]) + "\n"
+    lines += ["pipeline:", f"  name: {name}-out", "  http.address: off", "  checkpoint.interval: 100 ms"]
+    lines += [f"  {key}: {json.dumps(value)}" for key, value in case.get("pipeline", {}).items()]
+    return "\n".join(lines) + "\n"
 
 
 def to_paimon(topics, case, name):
@@ -95,7 +99,7 @@ def fill_topics(driftless, folder, case, **sink):
     """The whole recording of a case into topics."""
     source = ["type: file", "path: " + os.path.join(replay.TOP, "tests/data", case["recording"])]
     source += [f"{k}: {json.dumps(v)}" for k, v in case.get("source", {}).items()]
-    Pipeline(driftless, folder_of(folder, "out"), to_kafka(source, os.path.basename(folder), **sink)).run()
+    Pipeline(driftless, folder_of(folder, "out"), to_kafka(source, case, os.path.basename(folder), **sink)).run()
 
 
 def check_equals_truth(driftless, case, pipeline):
@@ -131,6 +135,27 @@ def six_partitions(driftless, folder):
     for number, name in enumerate(CASES):
         round_trip(driftless, folder, name, f"six{options.seed}-{number}",
                    **{"topic.partitions": 6, "partition.strategy": "hash-by-key"})
+
+
+def progress(pipeline):
+    """What a killed pipeline left in its state: the positions up to which all is committed, and the number of
+    tokens of cuts that were about to be committed."""
+    if not os.path.isdir(pipeline.state):
+        return [], 0
+    copy = os.path.join(pipeline.folder, "state-copy")
+    shutil.copytree(pipeline.state, copy)
+    try:
+        database = os.path.join(copy, "state.db")
+        if not os.path.exists(database):
+            return [], 0
+        with contextlib.closing(sqlite3.connect(database)) as db:
+            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'tokens'").fetchall():
+                return [], 0
+            return (db.execute("SELECT position FROM sinks UNION ALL SELECT position FROM table_positions "
+                               "ORDER BY position").fetchall(),
+                    db.execute("SELECT COUNT(*) FROM tokens").fetchone()[0])
+    finally:
+        shutil.rmtree(copy)
 
 
 TABLES = ("a", "b", "c")
@@ -193,12 +218,13 @@ def by_key(records):
 def exactly_once(driftless, folder):
     rng = random.Random(options.seed)
     source = ["type: file", "path: @FOLDER@/records.jsonl"]
-    pipeline = Pipeline(driftless, folder, to_kafka(source, f"once{options.seed}", **{
+    pipeline = Pipeline(driftless, folder, to_kafka(source, {}, f"once{options.seed}", **{
         "sink.tableId-to-topic.mapping": ";".join(f"shop.{t}:once{options.seed}-{t}" for t in TABLES),
         "topic.partitions": 3, "partition.strategy": "hash-by-key", "sink.delivery-guarantee": "exactly-once"}))
     changes = Changes(folder, rng)
     changes.write(2000)
-    kills = ends = 0
+    kills = ends = moved = in_commit = 0
+    last = []
     while kills < options.kills:
         process = pipeline.start("--until-end")
         try:
@@ -207,8 +233,11 @@ def exactly_once(driftless, folder):
             process.kill()
             process.wait()
             kills += 1
-            if kills % 4 == 0:
-                changes.write(2000)
+            committed, tokens = progress(pipeline)
+            moved += committed != last
+            in_commit += tokens > 0
+            last = committed
+            changes.write(500)
             continue
         if code:
             with open(pipeline.log, encoding="utf-8", errors="replace") as f:
@@ -229,7 +258,9 @@ def exactly_once(driftless, folder):
     altered = sum(len(columns) - len(COLUMNS) for columns in changes.columns.values())
     got = sum(1 for _, ddl in statements if ddl.startswith("ALTER"))
     check(got == 3 * altered, f"{got} ALTERs in 3 partitions, not 3 * {altered}")
-    print(f"        {changes.number} changes, {kills} kills, {ends} ends before a kill", flush=True)
+    print(f"        {changes.number} changes, {kills} kills: {moved} after new commits, {in_commit} while cuts were in "
+          f"flight; {ends} ends before a kill", flush=True)
+    check(moved >= 2, f"only {moved} of {kills} kills came after new commits: kill later (--longest)")
 
 
 def source_killed(driftless, folder):
@@ -238,9 +269,11 @@ def source_killed(driftless, folder):
     work = folder_of(folder, "killed")
     fill_topics(driftless, work, case, topic=f"killed{options.seed}",
                 **{"topic.partitions": 6, "partition.strategy": "hash-by-key"})
-    kills = 0
+    kills = moved = 0
     for attempt in range(1, 20):
-        pipeline = Pipeline(driftless, folder_of(work, f"in{attempt}"), to_paimon(f"killed{options.seed}", case, f"killed{attempt}"))
+        pipeline = Pipeline(driftless, folder_of(work, f"in{attempt}"),
+                            to_paimon(f"killed{options.seed}", case, f"killed{attempt}"))
+        last = []
         while kills < options.kills:
             process = pipeline.start("--until-end")
             try:
@@ -249,6 +282,9 @@ def source_killed(driftless, folder):
                 process.kill()
                 process.wait()
                 kills += 1
+                committed, _ = progress(pipeline)
+                moved += committed != last
+                last = committed
                 continue
             with open(pipeline.log, encoding="utf-8", errors="replace") as f:
                 check(code == 0, f"run ended with {code} after {kills} kills:\n{f.read()[-4000:]}")
@@ -257,7 +293,8 @@ def source_killed(driftless, folder):
             pipeline.run()
         check_equals_truth(driftless, case, pipeline)
         if kills >= options.kills:
-            print(f"        {kills} kills over {attempt} replays", flush=True)
+            print(f"        {kills} kills over {attempt} replays, {moved} after new commits", flush=True)
+            check(moved >= 2, "kills come too early (--longest)")
             return
     raise Failed("replays end before they can be killed")
 
