@@ -646,6 +646,8 @@ bool ValueDecoder::DecodeGeometry(const ValuePlan& plan, JsonCursor* cursor,
       cursor->Advance();
       return true;
     }
+    // Flink CDC and our own sink write the geometry as the text that the column holds.
+    if (plan.kind == ValueKind::kGeometryText) return DecodeText(plan, cursor, column);
   }
   std::string_view wkb;
   std::optional<int64_t> srid;

@@ -277,6 +277,10 @@ TEST(DebeziumValueTest, BytesBitsAndGeometry) {
        "0101000000000000000000f03f00000000000004c0",
        Node("struct", "io.debezium.data.geometry.Geometry")},
       {LogicalType::String(), R"({"wkb":"AQEAAAA=","srid":null})", "!", "", "point"},
+      // As text, as Flink CDC and our own sink write it.
+      {LogicalType::String(), R"("{\"type\":\"Point\",\"coordinates\":[1,-2.5],\"srid\":0}")",
+       R"({"type":"Point","coordinates":[1,-2.5],"srid":0})", "", "point"},
+      {LogicalType::Bytes(), R"("AQEAAAA=")", "!", "", "point"},
   });
 }
 
