@@ -71,7 +71,8 @@ DebeziumStream::DebeziumStream(StreamOptions options, const SourceContext& conte
       output_(output),
       rows_(options_.format),
       batches_(stream, output),
-      ddl_(options_.on_unparsed_ddl.value_or(context_.on_unparsed_ddl), options_.tinyint1_is_boolean,
+      ddl_(options_.on_unparsed_ddl.value_or(context_.on_unparsed_ddl),
+           options_.tinyint1_is_boolean,
            [this](const TablePath& path) { return IsCaptured(path); }) {}
 
 DebeziumStream::~DebeziumStream() = default;

@@ -45,8 +45,8 @@ std::span<const OptionSpec> FileSourceOptionSpecs() {
        .type = OptionType::kEnum,
        .doc = "What happens to a statement on a captured table that is not understood for certain: "
               "park lets its tables wait until `driftless decide` while others go on; fail stops "
-              "before it; ignore goes on with the columns that the record itself gives. Default: the "
-              "pipeline's on-unparsed-ddl.",
+              "before it; ignore goes on with the columns that the record itself gives. Default: "
+              "the pipeline's on-unparsed-ddl.",
        .values = {"park", "fail", "ignore"}},
       {.key = "line-bytes-max",
        .type = OptionType::kBytes,
