@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kills a replay with SIGKILL at random moments and starts it again, until it has been killed --kills times.
 
-usage: kill_replay.py --driftless BIN --case NAME [--kills 200] [--seed N] [--reader peek|oracle] [--keep DIR]
+usage: kill_replay.py --driftless BIN --case NAME [--kills 200] [--seed N] [--reader peek|oracle]
+                      [--sink paimon|iceberg] [--keep DIR]
 
 The tables must equal the source's truth after every finished replay: nothing lost, nothing twice. When a replay
 ends before enough kills were done, another one begins in a fresh warehouse. The seed is printed.
@@ -26,7 +27,7 @@ def one_replay(args, case, work, rng, kills_left, longest_s):
     warehouse = os.path.join(work, "warehouse")
     pipeline = os.path.join(work, "pipeline.yaml")
     with open(pipeline, "w", encoding="utf-8") as f:
-        f.write(replay.pipeline_text(case, warehouse))
+        f.write(replay.pipeline_text(case, warehouse, args.sink))
     command = [args.driftless, "run", pipeline, "--state", os.path.join(work, "state"), "--until-end"]
     kills = 0
     while True:
@@ -68,6 +69,7 @@ def main():
     ap.add_argument("--kills", type=int, default=200)
     ap.add_argument("--seed", type=int, default=int(time.time()))
     ap.add_argument("--reader", choices=["peek", "oracle"], default="peek")
+    ap.add_argument("--sink", choices=["paimon", "iceberg"], default="paimon")
     ap.add_argument("--keep")
     args = ap.parse_args()
     print(f"seed {args.seed}", flush=True)

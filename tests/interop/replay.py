@@ -50,7 +50,9 @@ def pipeline_text(case, warehouse, sink="paimon"):
 def tables_of(warehouse):
     found = []
     for db in sorted(os.listdir(warehouse)) if os.path.isdir(warehouse) else []:
-        # Paimon's folders are "db.db", those of an Iceberg hadoop catalog "db".
+        # Paimon's folders are "db.db", those of an Iceberg hadoop catalog "db"; a kill may leave a file of a probe.
+        if not os.path.isdir(os.path.join(warehouse, db)):
+            continue
         found += [db.removesuffix(".db") + "." + t for t in sorted(os.listdir(os.path.join(warehouse, db)))]
     return found
 
