@@ -26,11 +26,6 @@ Result<IcebergOptions> ReadIcebergOptions(const OptionValues& values) {
   IcebergOptions options;
   options.catalog_properties = values.Map("catalog.properties.*");
   options.table_properties = values.Map("table.properties.*");
-  if (values.Bool("sink.compaction.enabled").value_or(false)) {
-    return MakeError(ErrorKind::kUnsupported,
-                     "sink.compaction.enabled: this version does not compact Iceberg tables")
-        .Hint("leave it out, and let another engine rewrite data and delete files now and then");
-  }
   for (const std::string& entry : Split(values.String("partition.key").value_or(""), ';')) {
     const size_t colon = entry.find(':');
     if (colon == std::string::npos) {

@@ -156,6 +156,11 @@ namespace driftless {
 
 Result<std::unique_ptr<Sink>> MakeIcebergSink(const OptionValues& values,
                                               const SinkEnvironment& environment) {
+  if (values.Bool("sink.compaction.enabled").value_or(false)) {
+    return MakeError(ErrorKind::kUnsupported,
+                     "sink.compaction.enabled: this version does not compact Iceberg tables")
+        .Hint("leave it out, and let another engine rewrite data and delete files now and then");
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(iceberg::IcebergOptions options, iceberg::ReadIcebergOptions(values));
   const Clock* clock = environment.clock != nullptr ? environment.clock : SystemClock();
   DRIFTLESS_ASSIGN_OR_RETURN(auto catalog, iceberg::OpenCatalog(options, clock));
