@@ -19,7 +19,7 @@ std::unique_ptr<SchemaPlanner> ModelOf(std::string_view sink) {
     if (sink == "hologres") return *MakeHologresPlanner(options);
     if (sink == "fluss") return *MakeFlussPlanner({});
     if (sink == "starrocks") return *MakeStarRocksPlanner({});
-    if (sink == "iceberg") return *MakeIcebergPlanner({});
+    if (sink == "iceberg") return *MakeIcebergPlanner(OptionValues(IcebergOptions(), {}));
     if (sink == "selectdb") return *MakeSelectDbPlanner({});
     if (sink == "maxcompute") return *MakeMaxComputePlanner({});
   }

@@ -30,7 +30,7 @@ class DecidedTable {
     if (sink == "paimon") return *MakePaimonModelPlanner({});
     if (sink == "fluss") return *MakeFlussPlanner({});
     if (sink == "starrocks") return *MakeStarRocksPlanner({});
-    if (sink == "iceberg") return *MakeIcebergPlanner({});
+    if (sink == "iceberg") return *MakeIcebergPlanner(OptionValues(IcebergOptions(), {}));
     if (sink == "hologres") return *MakeHologresPlanner(kOptions);
     if (sink == "selectdb") return *MakeSelectDbPlanner({});
     if (sink == "maxcompute") return *MakeMaxComputePlanner({});
