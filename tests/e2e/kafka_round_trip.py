@@ -6,6 +6,7 @@ usage: kafka_round_trip.py --driftless BIN [--only TEST[,TEST]] [--kills N] [--s
 - Recordings go file -> Kafka -> Paimon, with 1 and with 6 partitions; the tables must equal the source's truth.
 - With exactly-once, the pipeline to Kafka is killed at random moments; a consumer that reads committed records
   only must see every change exactly once, in the order of the source for each key.
+- In upsert mode the last message of each key is the row, or a tombstone.
 - The pipeline from Kafka is killed while it writes to Paimon; the tables must equal the truth.
 The broker is a new one each time. Exit status: 77 where Kafka is not installed. The seed is printed.
 """
@@ -49,20 +50,22 @@ class Broker:
 
     def stop(self):
         subprocess.run([KAFKA, "wipe"], env=self.env, capture_output=True)
+        shutil.rmtree(os.path.join(replay.PEERS, "inst", self.env["PEERS_INSTANCE"]), ignore_errors=True)
 
     def committed_records(self, topics):
-        """The committed records of all topics that match: [(partition, message)], each partition in its order."""
+        """The committed records of all topics that match: [(partition, key, message)], each partition in its order."""
         read = subprocess.run(
             [KAFKA, "cli", "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.bootstrap,
              "--include", topics, "--from-beginning", "--isolation-level", "read_committed", "--timeout-ms", "20000",
-             "--formatter-property", "print.partition=true"],
+             "--formatter-property", "print.partition=true",
+             "--formatter-property", "print.key=true"],
             env=self.env, capture_output=True, text=True, encoding="utf-8")
         # The client's log stands between the records.
-        found = re.findall(r"^Partition:(\d+)\t(\{.*\})$", read.stdout, re.M)
+        found = re.findall(r"^Partition:(\d+)\t(\{.*\})\t(\{.*\}|null)$", read.stdout, re.M)
         total = re.search(r"Processed a total of (\d+) messages", read.stdout + read.stderr)
         check(total and int(total[1]) == len(found) > 0,
               f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")
-        return [(int(partition), json.loads(message)) for partition, message in found]
+        return [(int(partition), key, json.loads(message)) for partition, key, message in found]
 
 
 broker = Broker()
@@ -226,7 +229,7 @@ class Changes:
 def by_key(records):
     """What the consumer saw: changes by table and key, and how often each statement stands in each partition."""
     seen, partitions, statements = {}, {}, {}
-    for partition, message in records:
+    for partition, _, message in records:
         if "ddl" in message:
             statement = (partition, message["ddl"])
             statements[statement] = statements.get(statement, 0) + 1
@@ -286,6 +289,29 @@ def exactly_once(driftless, folder):
     check(moved >= 2, f"only {moved} of {kills} kills came after new commits: they show nothing")
 
 
+def upserts(driftless, folder):
+    """The last message of each key is the row; a tombstone where it was deleted."""
+    source = ["type: file", "path: @FOLDER@/records.jsonl"]
+    pipeline = Pipeline(driftless, folder, to_kafka(source, {}, f"upsert{options.seed}", **{
+        "sink.tableId-to-topic.mapping": ";".join(f"shop.{t}:upsert{options.seed}-{t}" for t in TABLES),
+        "topic.partitions": 3, "partition.strategy": "hash-by-key", "value.format": "json",
+        "encode.ignore-null-fields": True}))
+    changes = Changes(folder, random.Random(options.seed))
+    changes.write(2000)
+    changes.stream.close()
+    pipeline.run()
+    for table in TABLES[:1]:  # a consumer takes long to see that nothing more comes
+        last = {}
+        for _, key, row in broker.committed_records(f"upsert{options.seed}-{table}"):
+            last[json.loads(key)["id"]] = row
+        now = {key[1]: row for key, row in changes.now.items() if key[0] == table}
+        deleted = {key[1] for key in changes.expected if key[0] == table} - set(now)
+        check(set(last) == set(now) | deleted, f"{table}: other keys than in the source")
+        for key, row in last.items():
+            wanted = {k: v for k, v in now[key].items() if v is not None} if key in now else None
+            check(row == wanted, f"{table} {key}: {row}, not {wanted}")
+
+
 def source_killed(driftless, folder):
     rng = random.Random(options.seed)
     case = replay.case_named("mysql-9.7/a_ddl.plain")
@@ -293,12 +319,13 @@ def source_killed(driftless, folder):
     fill_topics(driftless, work, case, topic=f"killed{options.seed}",
                 **{"topic.partitions": 6, "partition.strategy": "hash-by-key"})
     moments = Moments(rng)
+    enough = min(options.kills, 10)
     kills = moved = 0
     for attempt in range(1, 20):
         pipeline = Pipeline(driftless, folder_of(work, f"in{attempt}"),
                             to_paimon(f"killed{options.seed}", case, f"killed{attempt}"))
         last = []
-        while kills < options.kills:
+        while kills < enough:
             code = moments.run(pipeline.start("--until-end"))
             if code is None:
                 kills += 1
@@ -314,14 +341,14 @@ def source_killed(driftless, folder):
         else:
             pipeline.run()
         check_equals_truth(driftless, case, pipeline)
-        if kills >= options.kills:
+        if kills >= enough:
             print(f"        {kills} kills over {attempt} replays, {moved} after new commits", flush=True)
             check(moved >= 2, "kills came before any commit")
             return
     raise Failed("replays end before they can be killed")
 
 
-TESTS = (one_partition, six_partitions, exactly_once, source_killed)
+TESTS = (one_partition, six_partitions, exactly_once, upserts, source_killed)
 
 
 def main():
