@@ -18,7 +18,7 @@ build_packages=(
   libabsl-dev libroaring-dev libexpected-dev libpq-dev libmariadb-dev libcurl4-openssl-dev
   libprotobuf-dev protobuf-compiler libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libssl-dev tzdata)
 run_packages=(
-  librdkafka++1 libsimdjson14 libyaml-cpp0.7 libprometheus-cpp-core1.0 libfmt9 libspdlog1.10
+  librdkafka1 libmariadb3 libsimdjson14 libyaml-cpp0.7 libprometheus-cpp-core1.0 libfmt9 libspdlog1.10
   libcpp-httplib0.11 libsqlite3-0 libre2-9 libabsl20220623 libcurl4 libzstd1 zlib1g libssl3 tzdata
   ca-certificates)
 lint_packages=(clang-format-19 clang-tidy-19)
