@@ -112,7 +112,11 @@ RunOutcome PipelineProcess::RunOnce() {
   Runtime runtime(std::move(*parts), options_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stop_ != Stop::kNo) return RunOutcome{RunOutcome::Kind::kStopped, std::nullopt, 0};
+    if (stop_ != Stop::kNo) {
+      RunOutcome outcome;
+      outcome.kind = RunOutcome::Kind::kStopped;
+      return outcome;
+    }
     runtime_ = &runtime;
   }
   RunOutcome outcome = runtime.Run();
@@ -220,10 +224,16 @@ int PipelineProcess::Report(const RunOutcome& outcome) {
         "hint: `driftless audit --state {}` shows them; answer with approve, reject or decide\n",
         outcome.open_holds, ids, state_->folder());
   }
+  for (const std::string& sink : outcome.stopped_sinks) {
+    fmt::print(stderr,
+               "sink {} did not answer and was taken out; what it lacks is read at the next "
+               "start\n",
+               sink);
+  }
   switch (outcome.kind) {
     case RunOutcome::Kind::kFinished:
       fmt::print(stderr, "finished: {} changes written and committed\n", metrics_.total_changes());
-      return 0;
+      return outcome.stopped_sinks.empty() ? 0 : 1;
     case RunOutcome::Kind::kStopped:
       fmt::print(stderr, "stopped: {} changes written and committed\n", metrics_.total_changes());
       return 0;

@@ -70,6 +70,7 @@ ChangeUnderway* Runtime::Impl::FindChange(const SinkTableKey& key) {
 
 void Runtime::Impl::OnArrived(ChangeArrived arrived) {
   SinkRun* run = FindSink(arrived.table.sink);
+  if (run->stopped) return;
   ChangeUnderway change;
   change.seen_ms = arrived.seen_ms;
   change.source = arrived.change->table;
@@ -112,7 +113,7 @@ void Runtime::Impl::ObservePhase(SinkRun& run, const TablePath& table, std::stri
 // next checkpoint moves the position, and a replay meets the recorded verdict.
 void Runtime::Impl::OnRelease(const driftless::Release& release) {
   SinkRun* run = FindSink(release.table.sink);
-  if (run == nullptr) return;
+  if (run == nullptr || run->stopped) return;
   const TablePath& table = release.table.table;
   ReleaseTable command;
   command.table = table;
@@ -166,6 +167,7 @@ void Runtime::Impl::OnFailPipeline(const FailPipeline& fail) {
 
 void Runtime::Impl::ReadTable(const SinkTableKey& key) {
   SinkRun* run = FindSink(key.sink);
+  if (run->stopped) return;
   run->io->Submit(EncodeTablePath(key.table), [this, run, key] {
     std::optional<SinkTable> actual;
     Result<void> read = run->io->Retry(
@@ -184,12 +186,17 @@ void Runtime::Impl::ReadTable(const SinkTableKey& key) {
       if (read.error().kind() == ErrorKind::kCancelled) return;
       *result = std::move(read).error();
     }
-    mailbox_.Post([this, key, result] { Feed(SinkTableRead{key, std::move(*result)}); });
+    mailbox_.Post([this, run, key, result] {
+      if (run->stopped) return;
+      if (!*result && TakesOut(*run, result->error())) return StopSink(*run, result->error());
+      Feed(SinkTableRead{key, std::move(*result)});
+    });
   });
 }
 
 void Runtime::Impl::Execute(const ExecuteStep& step) {
   SinkRun* run = FindSink(step.table.sink);
+  if (run->stopped) return;
   if (ChangeUnderway* change = FindChange(step.table)) change->waits_for_person = false;
   run->io->Submit(EncodeTablePath(step.table.table), [this, run, step] {
     Result<void> executed = run->io->Retry(
@@ -206,6 +213,8 @@ void Runtime::Impl::Execute(const ExecuteStep& step) {
     if (!executed && executed.error().kind() == ErrorKind::kCancelled) return;
     auto result = std::make_shared<Result<void>>(std::move(executed));
     mailbox_.Post([this, run, step, result] {
+      if (run->stopped) return;
+      if (!*result && TakesOut(*run, result->error())) return StopSink(*run, result->error());
       if (*result && step.step + 1 == step.plan->steps.size()) {
         ObservePhase(*run, step.table.table, "applied");
       }

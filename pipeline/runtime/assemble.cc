@@ -46,11 +46,6 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
                                  InFile(definition, sink.at), sink.type))
         .Hint("`plan` and `explain` give its verdicts.");
   }
-  if (sink.on_unavailable == OnUnavailable::kStopSink) {
-    return MakeError(ErrorKind::kUnsupported, fmt::format("{}: `run` cannot stop a single sink yet",
-                                                          InFile(definition, sink.at)))
-        .Hint("Set on-unavailable: block (the default): the pipeline waits for the sink.");
-  }
   SinkEnvironment environment;
   environment.pipeline_name = definition.options.name;
   environment.sink_name = sink.name;
@@ -73,6 +68,7 @@ RuntimeSink BindSink(const PipelineDefinition& definition, const SinkDefinition&
   result.type = sink_definition.type;
   result.sink = std::move(sink);
   result.policy = MakeSinkPolicy(definition, sink_definition);
+  result.stops_when_unavailable = sink_definition.on_unavailable == OnUnavailable::kStopSink;
   result.route = [router = std::make_shared<Router>(Router::Make(definition, result.name))](
                      const TablePath& table) -> Result<std::vector<TablePath>> {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::span<const TablePath> targets, router->Route(table));

@@ -158,7 +158,9 @@ void Runtime::Impl::WatchMemory() {
   }
   const int64_t now_us = parts_.clock->MonotonicMicros();
   if (short_since_us_ == 0) short_since_us_ = now_us;
-  for (auto& run : sinks_) run->inlet->Post(SpillParked{});
+  for (auto& run : sinks_) {
+    if (!run->stopped) run->inlet->Post(SpillParked{});
+  }
   if (pressure_.Relieve() && now_us - short_since_us_ < 1'000'000) return;
   short_since_us_ = now_us;
   for (auto& run : sinks_) StartCheckpoint(*run);
@@ -166,6 +168,7 @@ void Runtime::Impl::WatchMemory() {
 
 void Runtime::Impl::UpdateGauges() {
   for (auto& run : sinks_) {
+    if (run->stopped) continue;
     parts_.metrics->SetQueueBytes(run->name(), "inlet", run->inlet->queue_bytes());
     int64_t bytes = 0;
     for (const auto& writer : run->writers) bytes += writer->queue_bytes();
@@ -197,6 +200,43 @@ void Runtime::Impl::Restart(Error error) {
   phase_ = Phase::kDone;
 }
 
+bool Runtime::Impl::TakesOut(const SinkRun& run, const Error& error) {
+  return run.config->stops_when_unavailable &&
+         (error.kind() == ErrorKind::kUnavailable || error.kind() == ErrorKind::kTimedOut);
+}
+
+void Runtime::Impl::SinkFailed(SinkRun& run, Error error) {
+  if (run.stopped) return;
+  if (TakesOut(run, error)) return StopSink(run, error);
+  error.IsRetryable() ? Restart(std::move(error)) : Fail(std::move(error));
+}
+
+// Its positions stay where they are: the next start reads again from there, and the other sinks
+// drop what they have. What it was about to do is left as a crash would leave it.
+void Runtime::Impl::StopSink(SinkRun& run, const Error& error) {
+  if (run.stopped || phase_ == Phase::kDone) return;
+  spdlog::error("sink {} is taken out until the next start: {}", run.name(), error.ToString());
+  run.stopped = true;
+  outcome_.stopped_sinks.push_back(run.name());
+  parts_.metrics->SetSinkStopped(run.name());
+  parts_.metrics->SetQueueBytes(run.name(), "inlet", 0);
+  parts_.metrics->SetQueueBytes(run.name(), "writers", 0);
+  if (run.io != nullptr) run.io->Stop();
+  if (run.inlet != nullptr) run.inlet->Discard();
+  for (auto& writer : run.writers) writer->Abort();
+  run.waiting_cuts.clear();
+  run.early_cuts.clear();
+  run.changes.clear();
+  run.late_changes.clear();
+  run.unsettled.clear();
+  run.checkpoint_running = false;
+  run.checkpoint_wanted = false;
+  if (outcome_.stopped_sinks.size() == parts_.sinks.size()) return Restart(error);
+  SetStatus("running without sink " + run.name() + ": " + error.message());
+  if (phase_ == Phase::kSettling) return AskIdle();
+  if (phase_ == Phase::kCommitting) OnCheckpointDone();
+}
+
 // Everything that the sources have sent is still written and committed; schema changes finish,
 // except those that wait for a person.
 void Runtime::Impl::BeginDrain() {
@@ -204,7 +244,9 @@ void Runtime::Impl::BeginDrain() {
   phase_ = Phase::kReading;
   SetStatus(outcome_.error.has_value() ? "failed: " + outcome_.error->ToString() : "stopping");
   for (auto& source : sources_) source->Stop();
-  for (auto& run : sinks_) run->inlet->CloseItems();
+  for (auto& run : sinks_) {
+    if (!run->stopped) run->inlet->CloseItems();
+  }
   budget_.Close();
   if (sources_left_ == 0) AskIdle();
 }
@@ -233,9 +275,13 @@ void Runtime::Impl::OnSourceEnded(Result<void> result) {
 void Runtime::Impl::AskIdle() {
   phase_ = Phase::kSettling;
   ++idle_round_;
-  idle_left_ = sinks_.size();
+  idle_left_ = 0;
   settled_releases_ = false;
-  for (auto& run : sinks_) run->inlet->Post(ReportIdle{idle_round_});
+  for (auto& run : sinks_) {
+    if (run->stopped) continue;
+    ++idle_left_;
+    run->inlet->Post(ReportIdle{idle_round_});
+  }
 }
 
 void Runtime::Impl::OnIdle(uint64_t round) {
@@ -259,6 +305,7 @@ void Runtime::Impl::MaybeSettled() {
   if (settled_releases_) return AskIdle();
   phase_ = Phase::kCommitting;
   for (auto& run : sinks_) {
+    if (run->stopped) continue;
     run->checkpoint_wanted = true;
     StartCheckpoint(*run);
   }

@@ -51,6 +51,11 @@ class Runtime::Impl {
   void Flush();
   void Fail(Error error);     // at once: nothing more can be committed
   void Restart(Error error);  // the same, but a new start heals it
+  // An error of one sink: it alone is taken out where the user wants that, else the run ends.
+  void SinkFailed(SinkRun& run, Error error);
+  void StopSink(SinkRun& run, const Error& error);
+  // Whether `on-unavailable: stop-sink` says what becomes of this error.
+  static bool TakesOut(const SinkRun& run, const Error& error);
   void BeginDrain();
   void OnSourceEnded(Result<void> result);
   void AskIdle();
@@ -106,6 +111,7 @@ class Runtime::Impl {
 
   // recovery.cc
   Result<void> Start();
+  Result<void> OrWithout(SinkRun& run, const std::function<Result<void>()>& call);
   Result<void> ConnectSinks();
   Result<void> ResolveCuts(SinkRun& run);
   Result<void> ResolveCut(SinkRun& run, const PendingCut& pending);

@@ -13,6 +13,7 @@ namespace driftless {
 // ---- starting --------------------------------------------------------------------------------
 
 void Runtime::Impl::StartCheckpoint(SinkRun& run) {
+  if (run.stopped) return;
   if (run.checkpoint_running) {
     run.checkpoint_wanted = true;
     return;
@@ -31,6 +32,7 @@ void Runtime::Impl::StartCheckpoint(SinkRun& run) {
 // checkpoint that is under way. The other way round there is nothing to wait for: a checkpoint
 // leaves a table that is being cut behind.
 void Runtime::Impl::StartSchemaCut(SinkRun& run, const CutTable& action) {
+  if (run.stopped) return;
   const TablePath& table = action.table.table;
   const auto known = run.changes.find(table);
   const bool is_there = known != run.changes.end() && known->second.arrived_at == action.point;
@@ -71,6 +73,7 @@ OpenCut* Runtime::Impl::FindCut(SinkRun& run, CutId cut) {
 // ---- prepared and sealed ---------------------------------------------------------------------
 
 void Runtime::Impl::OnBarrier(SinkRun& run, BarrierTaken barrier) {
+  if (run.stopped) return;
   OpenCut* cut = FindCut(run, barrier.cut);
   DRIFTLESS_CHECK(cut != nullptr);
   cut->barrier_taken = true;
@@ -79,6 +82,7 @@ void Runtime::Impl::OnBarrier(SinkRun& run, BarrierTaken barrier) {
 }
 
 void Runtime::Impl::OnPrepared(SinkRun& run, CutId id, std::vector<PreparedTable> prepared) {
+  if (run.stopped) return;
   OpenCut* cut = FindCut(run, id);
   DRIFTLESS_CHECK(cut != nullptr);
   for (PreparedTable& table : prepared) {
@@ -122,9 +126,10 @@ void Runtime::Impl::MaybeSeal(SinkRun& run, OpenCut& cut) {
 }
 
 void Runtime::Impl::OnSealed(SinkRun& run, CutId id, Result<CommitToken> token) {
+  if (run.stopped) return;
   if (!token) {
     if (token.error().kind() == ErrorKind::kCancelled) return;
-    return Fail(std::move(token).error().Context("sink " + run.name()));
+    return SinkFailed(run, std::move(token).error().Context("sink " + run.name()));
   }
   OpenCut* cut = FindCut(run, id);
   cut->tokens.push_back(std::move(*token));
@@ -158,6 +163,7 @@ void Runtime::Impl::RecordCut(SinkRun& run, OpenCut& cut) {
 }
 
 void Runtime::Impl::CommitTokens(SinkRun& run, OpenCut& cut) {
+  if (run.stopped) return;
   cut.calls_left = cut.tokens.size();
   for (const CommitToken& token : cut.tokens) {
     run.io->Submit(EncodeTablePath(token.identity.table), [this, &run, token] {
@@ -175,9 +181,10 @@ void Runtime::Impl::CommitTokens(SinkRun& run, OpenCut& cut) {
 }
 
 void Runtime::Impl::OnCommitted(SinkRun& run, CutId id, Result<CommitOutcome> outcome) {
+  if (run.stopped) return;
   if (!outcome) {
     if (outcome.error().kind() == ErrorKind::kCancelled) return;
-    return Fail(std::move(outcome).error().Context("sink " + run.name()));
+    return SinkFailed(run, std::move(outcome).error().Context("sink " + run.name()));
   }
   if (*outcome == CommitOutcome::kGone) {
     // The rows of the void cut are no longer in memory; a new start reads them again.
@@ -225,14 +232,18 @@ void Runtime::Impl::RecordParked(SinkRun& run, const std::vector<ParkedSnapshot>
       run.parked_through[table] = snapshot.parked.through;
       Record([parked = snapshot.parked](StateTransaction& t) { return t.PutParked(parked); });
     }
-    Later([this, &run, retired = snapshot.retired] {
+    Later([this, retired = snapshot.retired] {
       for (const ParkedSegment& segment : retired) space_->Remove(segment);
-      run.inlet->Post(Wake{});
+      // The room on the disk is that of all sinks.
+      for (auto& other : sinks_) {
+        if (!other->stopped) other->inlet->Post(Wake{});
+      }
     });
   }
 }
 
 void Runtime::Impl::FinishCut(SinkRun& run, CutId id) {
+  if (run.stopped) return;
   const auto it = run.cuts.find(id);
   const OpenCut cut = std::move(it->second);
   run.cuts.erase(it);
@@ -289,9 +300,10 @@ void Runtime::Impl::SettleLater(SinkRun& run, const PendingCut& pending) {
       return run.CommitOne(token, parts_.metrics);
     }());
     mailbox_.Post([this, &run, table = token.identity.table, outcome] {
+      if (run.stopped) return;
       if (!*outcome) {
         if (outcome->error().kind() == ErrorKind::kCancelled) return;
-        return Fail(std::move(*outcome).error().Context("sink " + run.name()));
+        return SinkFailed(run, std::move(*outcome).error().Context("sink " + run.name()));
       }
       const auto it = run.unsettled.find(table);
       const PendingCut settled = std::move(it->second);

@@ -49,14 +49,20 @@ void Inlet::Begin(const InletTableStart& start) {
 }
 
 bool Inlet::Push(Item item) {
+  if (discarding_) return true;
   const int64_t bytes = ItemBytes(item);
-  return queue_.Push(std::move(item), bytes);
+  return queue_.Push(std::move(item), bytes) || discarding_;
 }
 
 void Inlet::Post(InletCommand command) { queue_.Post(std::move(command)); }
 
 void Inlet::Start() {
   thread_ = std::thread([this] { Run(); });
+}
+
+void Inlet::Discard() {
+  discarding_ = true;
+  Abort();
 }
 
 void Inlet::CloseItems() { queue_.Close(); }
@@ -82,6 +88,9 @@ void Inlet::Run() {
     items_closed_ = true;
     draining_.clear();
   }
+  if (!discarding_) return;
+  // What was parked in memory comes again at the next start; others need the room.
+  for (auto& [path, table] : tables_) table->lot.Abandon();
 }
 
 // A parking disk that is full stops the whole sink: its sources wait, as with a full queue.

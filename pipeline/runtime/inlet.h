@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -110,6 +111,8 @@ class Inlet {
   bool Push(Item item);
   void Post(InletCommand command);
   void Start();
+  // The sink is taken out: items are thrown away from now on, so that nobody waits for it.
+  void Discard();
   void CloseItems();  // the sources have ended or must end
   void Abort();
   void Join();
@@ -186,6 +189,7 @@ class Inlet {
   void WarnOfFullDisk();
 
   const Context context_;
+  std::atomic<bool> discarding_{false};
   ByteQueue<Item, InletCommand> queue_;
   CutPosition base_;      // every table that is not behind has everything up to here
   CutPosition progress_;  // what this process has been sent; behind base_ while it replays

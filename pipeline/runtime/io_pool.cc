@@ -6,7 +6,7 @@
 
 namespace driftless {
 
-IoPool::IoPool(int threads) {
+IoPool::IoPool(int threads, int64_t give_up_ms) : give_up_(give_up_ms) {
   for (int i = 0; i < std::max(threads, 1); ++i) threads_.emplace_back([this] { Work(); });
 }
 
@@ -66,12 +66,15 @@ void IoPool::Work() {
 
 Result<void> IoPool::Retry(const std::function<Result<void>()>& call,
                            const std::function<void(const Error&)>& on_retry) {
+  const auto began = std::chrono::steady_clock::now();
   std::chrono::milliseconds pause(100);
   while (true) {
     Result<void> result = call();
     if (result) return result;
     const ErrorKind kind = result.error().kind();
     if (kind != ErrorKind::kUnavailable && kind != ErrorKind::kTimedOut) return result;
+    const bool gives_up = give_up_.count() >= 0;
+    if (gives_up && std::chrono::steady_clock::now() - began >= give_up_) return result;
     on_retry(result.error());
     std::unique_lock<std::mutex> lock(mutex_);
     if (stopped_.wait_for(lock, pause, [this] { return stopping_; })) {

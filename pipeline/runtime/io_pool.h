@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -17,7 +18,8 @@ namespace driftless {
 // different keys run beside each other.
 class IoPool {
  public:
-  explicit IoPool(int threads);
+  // `give_up_ms`: how long Retry tries; negative: for ever.
+  explicit IoPool(int threads, int64_t give_up_ms = -1);
   // Stop, then waits for the running tasks.
   ~IoPool();
   IoPool(const IoPool&) = delete;
@@ -29,14 +31,15 @@ class IoPool {
   void Join();  // after Stop: the last task has ended
 
   // Calls `call` until it succeeds or fails with anything but kUnavailable and kTimedOut, with a
-  // growing pause between (100 ms to 30 s). kCancelled after Stop. `on_retry` hears every error
-  // before its pause.
+  // growing pause between (100 ms to 30 s). kCancelled after Stop, the last error after
+  // `give_up_ms`. `on_retry` hears every error before its pause.
   Result<void> Retry(const std::function<Result<void>()>& call,
                      const std::function<void(const Error&)>& on_retry);
 
  private:
   void Work();
 
+  const std::chrono::milliseconds give_up_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::condition_variable stopped_;  // its own, so that a pause never takes a worker's wake-up

@@ -25,6 +25,7 @@ class MemoryPressure {
   explicit MemoryPressure(MemoryBudget* budget) : budget_(budget) {}
 
   void Register(MemoryHolder* holder);
+  // A roll that it was asked for counts as done. May be called twice.
   void Unregister(MemoryHolder* holder);
   // To be called by whoever waits for memory or has just taken some. False: the budget is short,
   // and no writer holds anything that a roll could free.
@@ -35,7 +36,7 @@ class MemoryPressure {
   MemoryBudget* const budget_;
   std::mutex mutex_;
   std::vector<MemoryHolder*> holders_;
-  bool rolling_ = false;
+  MemoryHolder* rolling_ = nullptr;  // the one that was asked
 };
 
 }  // namespace driftless

@@ -76,6 +76,10 @@ struct Metrics::Impl {
                  "From reading a statement to each phase of its schema change at a sink table");
   Family<Counter>& retries =
       Counters(&registry, "driftless_retries_total", "Calls to a sink that were repeated");
+  Family<Counter>& lost_values = Counters(&registry, "driftless_lost_values_total",
+                                          "Values that were not written as they were, by kind");
+  Family<Gauge>& stopped =
+      Gauges(&registry, "driftless_sink_stopped", "1: the sink does not answer and was taken out");
   Counter& dead_letters =
       Counters(&registry, "driftless_dead_letters_total", "Records written to the dead-letter file")
           .Add({});
@@ -187,6 +191,24 @@ void Metrics::ObservePhase(const std::string& sink, std::string_view phase, doub
 
 void Metrics::AddRetry(const std::string& sink, std::string_view call) {
   impl_->retries.Add({{"sink", sink}, {"call", std::string(call)}}).Increment();
+}
+
+void Metrics::AddLostValues(const SinkTableKey& table, std::string_view column,
+                            std::string_view kind, int64_t values) {
+  impl_->lost_values
+      .Add({{"sink", table.sink},
+            {"table", table.table.ToString()},
+            {"column", std::string(column)},
+            {"kind", std::string(kind)}})
+      .Increment(static_cast<double>(values));
+}
+
+void Metrics::SetSinkRunning(const std::string& sink) {
+  impl_->stopped.Add({{"sink", sink}}).Set(0);
+}
+
+void Metrics::SetSinkStopped(const std::string& sink) {
+  impl_->stopped.Add({{"sink", sink}}).Set(1);
 }
 
 void Metrics::AddDeadLetter() { impl_->dead_letters.Increment(); }

@@ -42,7 +42,13 @@ class Metrics {
   // Seconds from reading the statement to "planned", "flushed", "applied", "released".
   void ObservePhase(const std::string& sink, std::string_view phase, double seconds);
   void AddRetry(const std::string& sink, std::string_view call);
+  // Whether the sink takes part in the run: `on-unavailable: stop-sink` takes it out.
+  void SetSinkRunning(const std::string& sink);
+  void SetSinkStopped(const std::string& sink);
   void AddDeadLetter();
+  // Values that were not written as they were: "misfit", "null", "absent".
+  void AddLostValues(const SinkTableKey& table, std::string_view column, std::string_view kind,
+                     int64_t values);
   int64_t total_changes() const;  // over all sinks, for the progress line
 
   std::string Text() const;  // Prometheus' text exposition format, version 0.0.4

@@ -139,6 +139,13 @@ void ParkingLot::PopFront() {
   front_read_ = 0;
 }
 
+void ParkingLot::Abandon() {
+  space_->AddMemory(-memory_bytes_);
+  memory_bytes_ = 0;
+  memory_.clear();
+  front_.reset();
+}
+
 Result<std::vector<ParkedSegment>> ParkingLot::Sync() {
   if (writer_.has_value()) DRIFTLESS_TRY(writer_->Sync());
   return std::vector<ParkedSegment>(segments_.begin(), segments_.end());

@@ -74,6 +74,9 @@ class ParkingLot {
   Result<const ParkedItem*> Front();
   void PopFront();
 
+  // Gives the memory back and leaves the disk as it is: nobody reads this lot any more.
+  void Abandon();
+
   // Makes what is on disk durable and returns the segments that are still needed.
   Result<std::vector<ParkedSegment>> Sync();
   // Segments that have been read to their end since the last call: to be removed once a position

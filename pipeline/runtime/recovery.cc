@@ -24,10 +24,10 @@ Result<void> Runtime::Impl::Start() {
       std::make_unique<DeadLetters>(parts_.state->folder() + "/dead-letters.jsonl", parts_.clock);
   acknowledge_io_ = std::make_unique<IoPool>(1);
   DRIFTLESS_TRY(ConnectSinks());
-  for (auto& run : sinks_) DRIFTLESS_TRY(ResolveCuts(*run));
+  for (auto& run : sinks_) DRIFTLESS_TRY(OrWithout(*run, [&] { return ResolveCuts(*run); }));
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<StoredTableState> states,
                              parts_.state->TableStates());
-  for (auto& run : sinks_) DRIFTLESS_TRY(CleanUp(*run, states));
+  for (auto& run : sinks_) DRIFTLESS_TRY(OrWithout(*run, [&] { return CleanUp(*run, states); }));
   DRIFTLESS_TRY(RestartCoordinator(states));
   for (const ParkedTable& table : parked) {
     if (SinkRun* run = FindSink(table.table.sink)) {
@@ -36,6 +36,7 @@ Result<void> Runtime::Impl::Start() {
   }
   start_ = ResumePosition();
   for (auto& run : sinks_) {
+    if (run->stopped) continue;
     MakeWriters(*run);
     MakeInlet(*run, parked);
   }
@@ -44,7 +45,9 @@ Result<void> Runtime::Impl::Start() {
   PollRequests();
   const int64_t now_us = parts_.clock->MonotonicMicros();
   for (auto& run : sinks_) {
+    if (run->stopped) continue;
     run->last_checkpoint_us = now_us;
+    parts_.metrics->SetSinkRunning(run->name());
     for (auto& writer : run->writers) writer->Start();
     run->inlet->Start();
     for (const auto& [table, pending] : run->unsettled) SettleLater(*run, pending);
@@ -54,13 +57,32 @@ Result<void> Runtime::Impl::Start() {
   return {};
 }
 
+// A sink that cannot be reached at the start is left out where the user wants that; the last one
+// cannot be.
+Result<void> Runtime::Impl::OrWithout(SinkRun& run, const std::function<Result<void>()>& call) {
+  if (run.stopped) return {};
+  Result<void> result = call();
+  if (result || !TakesOut(run, result.error())) return result;
+  if (outcome_.stopped_sinks.size() + 1 == parts_.sinks.size()) return result;
+  StopSink(run, result.error());
+  return {};
+}
+
 Result<void> Runtime::Impl::ConnectSinks() {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<StoredSink> stored, parts_.state->Sinks());
   for (RuntimeSink& config : parts_.sinks) {
     auto run = std::make_unique<SinkRun>(&config, parts_.pipeline);
     run->traits = config.sink->traits();
+    DRIFTLESS_ASSIGN_OR_RETURN(run->positions, parts_.state->Positions(config.name));
     Result<SinkInfo> info = config.sink->Connect();
-    if (!info) return std::move(info).error().Context("sink " + config.name);
+    if (!info) {
+      sinks_.push_back(std::move(run));
+      const auto failed = [&]() -> Result<void> {
+        return std::move(info).error().Context("sink " + config.name);
+      };
+      DRIFTLESS_TRY(OrWithout(*sinks_.back(), failed));
+      continue;
+    }
     run->info = std::move(*info);
     const auto known = std::find_if(stored.begin(), stored.end(), [&](const StoredSink& sink) {
       return sink.name == config.name;
@@ -73,14 +95,15 @@ Result<void> Runtime::Impl::ConnectSinks() {
               "Positions and schemas of one warehouse do not hold for another. Give the sink a "
               "new name, or start on a new state folder.");
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(run->positions, parts_.state->Positions(config.name));
-    run->io = std::make_unique<IoPool>(run->traits.io_threads);
+    const int64_t give_up_ms = config.stops_when_unavailable ? options_.unavailable_after_ms : -1;
+    run->io = std::make_unique<IoPool>(run->traits.io_threads, give_up_ms);
     spdlog::info("sink {}: {}{}", config.name, run->info.product,
                  run->info.version.empty() ? "" : " " + run->info.version);
     sinks_.push_back(std::move(run));
   }
   return parts_.state->Transact([&](StateTransaction& t) -> Result<void> {
     for (const auto& run : sinks_) {
+      if (run->stopped) continue;
       DRIFTLESS_TRY(t.PutSink({run->name(), run->config->type, run->info.identity}));
     }
     return {};
@@ -242,14 +265,16 @@ void Runtime::Impl::MakeWriters(SinkRun& run) {
     context.clock = parts_.clock;
     context.budget = &budget_;
     context.pressure = &pressure_;
+    context.dead_letters = dead_letters_.get();
+    context.metrics = parts_.metrics;
     context.queue_bytes_max = options_.queue_bytes_max / threads;
     context.table_mutex = [&run](const TablePath& table) { return run.TableMutex(table); };
     context.prepared = [this, &run](CutId cut, std::vector<PreparedTable> prepared) {
       auto shared = std::make_shared<std::vector<PreparedTable>>(std::move(prepared));
       mailbox_.Post([this, &run, cut, shared] { OnPrepared(run, cut, std::move(*shared)); });
     };
-    context.failed = [this](Error error) {
-      mailbox_.Post([this, error] { error.IsRetryable() ? Restart(error) : Fail(error); });
+    context.failed = [this, &run](Error error) {
+      mailbox_.Post([this, &run, error] { SinkFailed(run, error); });
     };
     run.writers.push_back(std::make_unique<WriterThread>(std::move(context)));
   }
@@ -293,8 +318,8 @@ void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& park
     mailbox_.Post([this, &run, shared] { OnBarrier(run, std::move(*shared)); });
   };
   context.idle = [this](uint64_t round) { mailbox_.Post([this, round] { OnIdle(round); }); };
-  context.failed = [this](Error error) {
-    mailbox_.Post([this, error] { error.IsRetryable() ? Restart(error) : Fail(error); });
+  context.failed = [this, &run](Error error) {
+    mailbox_.Post([this, &run, error] { SinkFailed(run, error); });
   };
   run.inlet = std::make_unique<Inlet>(std::move(context));
 }
@@ -323,7 +348,9 @@ Result<void> Runtime::Impl::MakeSources() {
           parts_.sources.size() == 1 ? names[index] : fmt::format("{}/{}", i, names[index]);
       DRIFTLESS_ASSIGN_OR_RETURN(stream.stream, parts_.state->InternStream(stream.stream_name));
       stream.from = start_;
-      for (auto& run : sinks_) stream.inlets.push_back(run->inlet.get());
+      for (auto& run : sinks_) {
+        if (!run->stopped) stream.inlets.push_back(run->inlet.get());
+      }
       stream.budget = &budget_;
       stream.pressure = &pressure_;
       stream.dead_letters = dead_letters_.get();

@@ -23,6 +23,8 @@ struct RuntimeOptions {
   int64_t queue_bytes_max = int64_t{16} << 20;  // per inlet; its writers share as much again
   int64_t parking_memory_bytes_max = int64_t{32} << 20;
   int64_t parking_disk_bytes_max = int64_t{10} << 30;
+  // A sink that does not answer for so long is taken out, where the user wants that.
+  int64_t unavailable_after_ms = 30'000;
   bool full_parking_fails = false;  // parking.on-full: fail; else block
   int writer_threads = 0;           // per sink; 0: one per core
   int64_t audit_retention_ms = int64_t{90} * 24 * 3600 * 1000;
@@ -39,6 +41,7 @@ struct RuntimeSink {
   std::unique_ptr<Sink> sink;
   SinkPolicy policy;
   RouteFunction route;
+  bool stops_when_unavailable = false;  // on-unavailable: stop-sink
 };
 
 // Everything that a pipeline is made of. `state` and `clock` outlive the runtime.
@@ -65,7 +68,8 @@ struct RunOutcome {
   };
   Kind kind = Kind::kFinished;
   std::optional<Error> error;
-  int open_holds = 0;  // schema changes that still wait for a decision
+  std::vector<std::string> stopped_sinks;  // taken out: what they lack is read at the next start
+  int open_holds = 0;                      // schema changes that still wait for a decision
 };
 
 // One run of one pipeline, from recovery to the last commit. Run once, then throw it away; a second

@@ -69,6 +69,7 @@ class SinkRun {
   const std::string pipeline_name;
   SinkTraits traits;
   SinkInfo info;
+  bool stopped = false;  // taken out of this run; its letters are not read any more
   SinkPositions positions;
   std::map<TablePath, CutPosition> parked_through;
   std::map<CutId, OpenCut> cuts;

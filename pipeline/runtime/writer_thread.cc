@@ -22,7 +22,9 @@ int64_t BytesOf(const WriterItem& item) {
 }  // namespace
 
 WriterThread::WriterThread(Context context)
-    : context_(std::move(context)), queue_(context_.queue_bytes_max) {
+    : context_(std::move(context)),
+      reporter_(context_.sink_name, context_.dead_letters, context_.metrics),
+      queue_(context_.queue_bytes_max) {
   context_.pressure->Register(this);
 }
 
@@ -69,6 +71,7 @@ void WriterThread::Run() {
   }
   writers_.clear();
   largest_ = 0;
+  context_.pressure->Unregister(this);  // nobody waits for a roll that cannot come any more
 }
 
 Result<void> WriterThread::Handle(WriterItem& item) {
@@ -95,6 +98,7 @@ Result<WriterThread::OpenWriter*> WriterThread::Find(const TableEpochPtr& epoch,
   context.identity.attempt = context_.attempt;
   context.clock = context_.clock;
   context.budget = context_.budget;
+  context.reporter = &reporter_;
   const std::shared_ptr<std::mutex> mutex = context_.table_mutex(epoch->key().table);
   const std::lock_guard<std::mutex> lock(*mutex);
   DRIFTLESS_ASSIGN_OR_RETURN(open.writer,
@@ -111,6 +115,7 @@ Result<void> WriterThread::Write(WriteRows& rows) {
   (*open)->has_rows = true;
   Result<void> written = (*open)->writer->Write(rows.batch, *rows.projection, rows.rows);
   if (!written) return in_table(std::move(written).error());
+  DRIFTLESS_TRY(reporter_.Check());
   const int64_t bytes = (*open)->writer->buffered_bytes();
   if (bytes > largest_.load(std::memory_order_relaxed)) largest_ = bytes;
   if (context_.budget->IsOver()) context_.pressure->Relieve();
@@ -156,6 +161,7 @@ Result<void> WriterThread::Prepare(const PrepareCut& barrier) {
     it = barrier.table.has_value() ? writers_.erase(it) : std::next(it);
   }
   MeasureLargest();
+  DRIFTLESS_TRY(reporter_.Sync());
   context_.prepared(barrier.cut, std::move(prepared));
   return {};
 }

@@ -15,6 +15,7 @@
 #include "pipeline/runtime/byte_queue.h"
 #include "pipeline/runtime/items.h"
 #include "pipeline/runtime/memory_pressure.h"
+#include "pipeline/runtime/row_dead_letters.h"
 #include "sinks/api/sink.h"
 
 namespace driftless {
@@ -58,6 +59,8 @@ class WriterThread : public MemoryHolder {
     const Clock* clock = nullptr;
     MemoryBudget* budget = nullptr;
     MemoryPressure* pressure = nullptr;
+    DeadLetters* dead_letters = nullptr;
+    Metrics* metrics = nullptr;
     int64_t queue_bytes_max = 0;
     // The sink is asked one thing at a time per table: taken around OpenWriter.
     std::function<std::shared_ptr<std::mutex>(const TablePath&)> table_mutex;
@@ -102,6 +105,7 @@ class WriterThread : public MemoryHolder {
   void MeasureLargest();
 
   const Context context_;
+  RowDeadLetters reporter_;
   ByteQueue<WriterItem, RollLargest> queue_;
   std::atomic<int64_t> largest_{0};
   std::map<WriterKey, OpenWriter> writers_;

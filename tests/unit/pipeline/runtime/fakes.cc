@@ -5,6 +5,7 @@
 
 #include "schema/base/check.h"
 #include "schema/events/change_batch_builder.h"
+#include "sinks/api/projected_batch.h"
 
 namespace driftless {
 namespace {
@@ -39,12 +40,21 @@ std::string RowText(const ChangeBatch& batch, const Projection& projection, uint
 
 class FakeWriter : public TableWriter {
  public:
-  FakeWriter(FakeSink* sink, TablePath table) : sink_(sink), table_(std::move(table)) {}
+  FakeWriter(FakeSink* sink, TablePath table, RowReporter* reporter)
+      : sink_(sink), table_(std::move(table)), reporter_(reporter) {}
 
   Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
                      std::span<const uint32_t> rows) override {
     return sink_->With("write", [&]() -> Result<void> {
-      for (const uint32_t row : rows) rows_.push_back(RowText(*batch, projection, row));
+      for (const uint32_t row : rows) {
+        std::string text = RowText(*batch, projection, row);
+        if (sink_->warehouse()->refused.contains(text)) {
+          reporter_->DeadLetter(*batch, row, MakeError(ErrorKind::kInvalidInput, "does not fit"));
+          reporter_->Count(table_, "a", RowReporter::Loss::kMisfit, 1);
+        } else {
+          rows_.push_back(std::move(text));
+        }
+      }
       kept_.push_back(batch);
       bytes_ += static_cast<int64_t>(batch->charged_bytes());
       return {};
@@ -75,6 +85,7 @@ class FakeWriter : public TableWriter {
  private:
   FakeSink* const sink_;
   const TablePath table_;
+  RowReporter* const reporter_;
   std::vector<std::string> rows_;
   std::vector<ChangeBatchPtr> kept_;
   int64_t bytes_ = 0;
@@ -175,9 +186,9 @@ void FakeSink::Assign(const ChangeBatch& batch, const EvolvedSchema&, const Proj
 }
 
 Result<TableWriterPtr> FakeSink::OpenWriter(const EvolvedSchema& table, WriterIndex,
-                                            const WriterContext&) {
+                                            const WriterContext& context) {
   DRIFTLESS_TRY(With("open", [] { return Result<void>(); }));
-  return TableWriterPtr(std::make_unique<FakeWriter>(this, table.path));
+  return TableWriterPtr(std::make_unique<FakeWriter>(this, table.path, context.reporter));
 }
 
 Result<CommitToken> FakeSink::Seal(const CommitIdentity& identity, const EvolvedSchema&,

@@ -30,6 +30,7 @@ struct FakeWarehouse {
   int commits = 0;
   int cleanups = 0;
   std::atomic<int> rolls{0};
+  std::set<std::string> refused;  // rows that its writers hand to the reporter; set before a run
   std::vector<std::string> executed;  // actions of steps, in order
 
   std::vector<std::string> Rows(const TablePath& table);

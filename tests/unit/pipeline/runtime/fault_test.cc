@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "tests/unit/pipeline/runtime/harness.h"
@@ -205,6 +207,138 @@ TEST(FaultTest, AStopDrainsToACheckpoint) {
   const size_t committed = harness.warehouse().Rows(kOrders).size();
   EXPECT_GE(committed, 3U);
   harness.gates_->Open(1);
+  ExpectFinished(harness.RunToEnd());
+  ExpectAll(script, harness);
+}
+
+class StopSinkTest : public ::testing::TestWithParam<std::string> {};
+
+// The other sink goes on to the end; the one that was taken out catches up at the next start, from
+// where it stood, and the other one gets nothing twice.
+TEST_P(StopSinkTest, OneSinkStopsAloneAndCatchesUpLater) {
+  ScriptBuilder script = TwoTables();
+  Harness harness(script.Script());
+  harness.warehouses_["other"] = std::make_shared<FakeWarehouse>();
+  harness.stops_ = {"other"};
+  harness.options_.unavailable_after_ms = 0;
+  harness.sink_faults_["other"] = [](const std::string& call) -> std::optional<Fault> {
+    if (call != GetParam()) return std::nullopt;
+    return Fault{false, MakeError(ErrorKind::kUnavailable, "nobody is there")};
+  };
+  RunOutcome outcome = harness.RunToEnd();
+  ExpectFinished(outcome);
+  EXPECT_THAT(outcome.stopped_sinks, ::testing::ElementsAre("other"));
+  ExpectAll(script, harness);
+  FakeWarehouse& other = *harness.warehouses_["other"];
+  EXPECT_NE(other.Rows(kOrders), script.Expected("orders"));
+
+  harness.sink_faults_.clear();
+  outcome = harness.RunToEnd();
+  ExpectFinished(outcome);
+  EXPECT_TRUE(outcome.stopped_sinks.empty());
+  ExpectAll(script, harness);
+  EXPECT_EQ(other.Rows(kOrders), script.Expected("orders"));
+  EXPECT_EQ(other.Rows(kUsers), script.Expected("users"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Call, StopSinkTest,
+                         ::testing::Values("connect", "execute", "open", "write", "prepare", "seal",
+                                           "commit"));
+
+// One sink is gone, the other one waits for a person, and then goes on without it.
+TEST(StopSinkHoldTest, DecisionsGoOnWithoutTheSinkThatIsGone) {
+  ScriptBuilder script = TwoTables();
+  Harness harness(script.Script());
+  harness.policy_.hold = {5};  // orders' new column
+  harness.warehouses_["other"] = std::make_shared<FakeWarehouse>();
+  harness.stops_ = {"other"};
+  harness.options_.unavailable_after_ms = 0;
+  harness.sink_faults_["other"] = [](const std::string& call) -> std::optional<Fault> {
+    if (call != "write") return std::nullopt;
+    return Fault{false, MakeError(ErrorKind::kUnavailable, "nobody is there")};
+  };
+  harness.RunToEnd();
+  for (const DecisionId decision : harness.Holds()) harness.Request(decision, "approve");
+  ExpectFinished(harness.RunToEnd());
+  ExpectAll(script, harness);
+  harness.sink_faults_.clear();
+  ExpectFinished(harness.RunToEnd());
+  for (const DecisionId decision : harness.Holds()) harness.Request(decision, "approve");
+  ExpectFinished(harness.RunToEnd());
+  ExpectAll(script, harness);
+  EXPECT_EQ(harness.warehouses_["other"]->Rows(kOrders), script.Expected("orders"));
+}
+
+// A conflict is not an absence: the run is begun again with all sinks.
+TEST(StopSinkConflictTest, AConflictRestartsTheRun) {
+  ScriptBuilder script = TwoTables();
+  Harness harness(script.Script());
+  harness.warehouses_["other"] = std::make_shared<FakeWarehouse>();
+  harness.stops_ = {"lake", "other"};
+  harness.fault_ = At("write", 2, Fault{false, MakeError(ErrorKind::kConflict, "somebody else")});
+  const RunOutcome outcome = harness.RunToEnd();
+  EXPECT_EQ(static_cast<int>(outcome.kind), static_cast<int>(Kind::kRestart));
+  EXPECT_TRUE(outcome.stopped_sinks.empty());
+}
+
+// The only sink is never taken out: the run ends, and a new start tries again.
+TEST(StopLastSinkTest, TheLastSinkEndsTheRun) {
+  ScriptBuilder script = TwoTables();
+  Harness harness(script.Script());
+  harness.stops_ = {"lake"};
+  harness.options_.unavailable_after_ms = 0;
+  harness.fault_ = [](const std::string& call) -> std::optional<Fault> {
+    if (call != "commit") return std::nullopt;
+    return Fault{false, MakeError(ErrorKind::kUnavailable, "nobody is there")};
+  };
+  const RunOutcome outcome = harness.RunToEnd();
+  EXPECT_EQ(static_cast<int>(outcome.kind), static_cast<int>(Kind::kRestart));
+  harness.fault_ = nullptr;
+  ExpectFinished(harness.RunToEnd());
+  ExpectAll(script, harness);
+}
+
+// ---- rows that the policy keeps out of a sink ---------------------------------------------------
+
+std::vector<std::string> DeadLetterLines(Harness& harness) {
+  std::ifstream file(harness.folder_.path() + "/dead-letters.jsonl");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(RowDeadLetterTest, ARowThatIsKeptOutIsInTheFileAndTheOthersInTheSink) {
+  ScriptBuilder script = TwoTables();
+  Harness harness(script.Script());
+  harness.warehouse().refused = {"id=1,a=a1"};
+  ExpectFinished(harness.RunToEnd());
+  std::vector<std::string> expected = script.Expected("orders");
+  std::erase(expected, "id=1,a=a1");
+  EXPECT_EQ(harness.warehouse().Rows(kOrders), expected);
+  EXPECT_EQ(harness.warehouse().Rows(kUsers), script.Expected("users"));
+  ASSERT_EQ(DeadLetterLines(harness).size(), 1U);
+  EXPECT_THAT(DeadLetterLines(harness).front(),
+              ::testing::AllOf(::testing::HasSubstr("\"stream\":\"sink lake\""),
+                               ::testing::HasSubstr("does not fit"),
+                               ::testing::HasSubstr("\\\"table\\\":\\\"shop.orders\\\""),
+                               ::testing::HasSubstr("\\\"op\\\":\\\"insert\\\""),
+                               ::testing::HasSubstr("{\\\"id\\\":1,\\\"a\\\":\\\"a1\\\"}")));
+  EXPECT_THAT(
+      harness.metrics_->Text(),
+      ::testing::AllOf(::testing::HasSubstr("driftless_dead_letters_total 1"),
+                       ::testing::ContainsRegex("driftless_lost_values_total\\{.*misfit.*\\} 1")));
+}
+
+TEST(RowDeadLetterTest, NoPositionPassesARowWhoseDeadLetterCannotBeWritten) {
+  ScriptBuilder script = TwoTables();
+  Harness harness(script.Script());
+  harness.warehouse().refused = {"id=1,a=a1"};
+  std::filesystem::create_directory(harness.folder_.path() + "/dead-letters.jsonl");
+  const RunOutcome outcome = harness.RunToEnd();
+  ASSERT_EQ(static_cast<int>(outcome.kind), static_cast<int>(Kind::kFailed));
+  EXPECT_THAT(outcome.error->ToString(), ::testing::HasSubstr("dead-letters.jsonl"));
+  std::filesystem::remove(harness.folder_.path() + "/dead-letters.jsonl");
+  harness.warehouse().refused.clear();
   ExpectFinished(harness.RunToEnd());
   ExpectAll(script, harness);
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,7 +56,9 @@ class Harness {
       RuntimeSink sink;
       sink.name = name;
       sink.type = "fake";
-      sink.sink = std::make_unique<FakeSink>(warehouse, fault_, traits_);
+      sink.sink = std::make_unique<FakeSink>(
+          warehouse, sink_faults_.contains(name) ? sink_faults_[name] : fault_, traits_);
+      sink.stops_when_unavailable = stops_.contains(name);
       sink.route = route_;
       parts.sinks.push_back(std::move(sink));
     }
@@ -135,6 +138,8 @@ class Harness {
   std::shared_ptr<Gates> gates_ = std::make_shared<Gates>();
   std::shared_ptr<std::vector<uint64_t>> starts_ = std::make_shared<std::vector<uint64_t>>();
   FaultHook fault_;
+  std::map<std::string, FaultHook> sink_faults_;  // instead of it
+  std::set<std::string> stops_;                   // on-unavailable: stop-sink
   FakePolicy policy_;
   SinkTraits traits_;
   RuntimeOptions options_;
