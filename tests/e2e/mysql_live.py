@@ -343,10 +343,16 @@ def play(server, pipeline):
     pipeline.stop()
 
 
-def differences(server, pipeline):
-    """{"live.orders": {what: detail}} of each table that differs, and the report."""
+def is_installed(peer):
+    if peer == "mariadb":
+        return shutil.which("mariadbd") is not None
+    return os.path.exists(os.path.join(PEERS, "dist", "mysql", ".stamp"))
+
+
+def differences(server, pipeline, databases):
+    """What differs, as "live.orders column n" and the like, the number of tables, and the report."""
     truth = os.path.join(pipeline.folder, "truth")
-    server.write_truth(truth, ["live", "typesdb"])
+    server.write_truth(truth, databases)
     sink = os.path.join(pipeline.folder, "sink")
     pipeline.write_sink(sink)
     details = os.path.join(pipeline.folder, "details.json")
@@ -376,9 +382,7 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--keep", help="work in this folder and leave it")
     options = parser.parse_args()
-    installed = shutil.which("mariadbd") if options.peer == "mariadb" else \
-        os.path.exists(os.path.join(PEERS, "dist", "mysql", ".stamp"))
-    if not installed:
+    if not is_installed(options.peer):
         print(f"skipped: {options.peer} is not installed")
         sys.exit(77)
     folder = options.keep or tempfile.mkdtemp(prefix="driftless-live-")
@@ -388,7 +392,7 @@ def main():
     try:
         server.call("start")
         play(server, pipeline)
-        found, tables, report = differences(server, pipeline)
+        found, tables, report = differences(server, pipeline, ["live", "typesdb"])
         if found != set(KNOWN):
             sys.exit(f"not the known differences (seed {options.seed})\nnew: {sorted(found - set(KNOWN))}\n"
                      f"no more: {sorted(set(KNOWN) - found)}\n{report}\n{pipeline.tail()}")
