@@ -209,7 +209,8 @@ struct Coordinator::Impl {
     open->evolved = std::move(decision.evolved);
     open->begun = open->settled_begun;
     open->begun.insert(open->begun.end(), decision.begun.begin(), decision.begun.end());
-    open->ended = std::move(decision.ended);
+    open->ended = open->settled_ended;
+    open->ended.insert(open->ended.end(), decision.ended.begin(), decision.ended.end());
   }
 
   void DecideOpen(const SinkTableKey& key) {
@@ -306,6 +307,7 @@ struct Coordinator::Impl {
     late.ended.clear();
     late.settled.clear();
     late.settled_begun.clear();
+    late.settled_ended.clear();
     state.late.push_back(std::move(late));
     if (NeedsCut(state, *state.open)) {
       // Its rows go on as after a skip, which binds the column otherwise: that is cut too.
@@ -572,6 +574,7 @@ struct Coordinator::Impl {
     open->change = std::move(merged.change);
     open->settled = std::move(merged.settled);
     open->settled_begun = std::move(merged.begun);
+    open->settled_ended = std::move(merged.ended);
   }
 
   // Steps of the failed plan may have been carried out: the sink is looked at, and what it has is

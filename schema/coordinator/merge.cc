@@ -141,6 +141,43 @@ class ShardMerge::Run {
         {column, merged != nullptr ? merged->name : "", event, std::move(text), part.part});
   }
 
+  // Divergences are of the merged column, whichever shard they speak of: what some shard ends is
+  // ended, and begun anew for the shards of which it is still true.
+  void EndOwnNames(const SchemaChange& part, ColumnId merged) {
+    const Column* column = Merged(merged);
+    if (column == nullptr) return;
+    result_.ended.push_back({merged, EventKind::kRenameColumn, Describe(part)});
+    for (const auto& [path, shard] : merge_.shards_) {
+      for (const auto& [id, bound] : shard.binding) {
+        if (bound == merged) BeginOwnName(part, path, merged, NameOf(shard.schema, id));
+      }
+    }
+  }
+  void BeginOwnName(const SchemaChange& part, const TablePath& shard, ColumnId merged,
+                    const std::string& name) {
+    const Column* column = Merged(merged);
+    if (column == nullptr || column->name == name) return;
+    Begin(part, merged, EventKind::kRenameColumn,
+          "column " + column->name + " is called " + name + " in shard " + shard.ToString() +
+              ", not in others");
+  }
+  void EndAbsence(const SchemaChange& part, ColumnId merged) {
+    if (Merged(merged) == nullptr || !merge_.facts_[merged].dropped_once) return;
+    result_.ended.push_back({merged, EventKind::kDropColumn, Describe(part)});
+    for (const auto& [path, shard] : merge_.shards_) {
+      if (!Feeds(shard, merged)) BeginAbsence(part, path, merged);
+    }
+  }
+  void BeginAbsence(const SchemaChange& part, const TablePath& shard, ColumnId merged) {
+    Begin(part, merged, EventKind::kDropColumn,
+          "shard " + shard.ToString() + " has no column " + Merged(merged)->name +
+              " any more, others have; its later rows write NULL");
+  }
+  static bool Feeds(const Shard& shard, ColumnId merged) {
+    return std::any_of(shard.binding.begin(), shard.binding.end(),
+                       [&](const auto& entry) { return entry.second == merged; });
+  }
+
   // ---- shards come and go ----
 
   void Join(const SchemaChange& part) {
@@ -182,9 +219,7 @@ class ShardMerge::Run {
     }
     // What this shard lacks is nullable.
     for (const Column& column : std::vector<Column>(merge_.schema_.columns)) {
-      const bool has = std::any_of(joined.binding.begin(), joined.binding.end(),
-                                   [&](const auto& entry) { return entry.second == column.id; });
-      if (!has) Relax(next_part_, column.id);
+      if (!Feeds(joined, column.id)) Relax(next_part_, column.id);
     }
   }
 
@@ -201,6 +236,7 @@ class ShardMerge::Run {
   }
 
   void Leave(const SchemaChange& part) {
+    const Shard left = merge_.shards_[source_.table];
     merge_.shards_.erase(source_.table);
     if (merge_.shards_.empty()) {
       SchemaChange last = part;
@@ -210,7 +246,14 @@ class ShardMerge::Run {
     }
     Settle(part, VerdictKind::kSkip, "other shards still feed the table");
     Begin(part, 0, part.kind(), "rows of shard " + source_.table.ToString() + " remain");
-    Agree(part);
+    Agree();
+    for (const Column& column : std::vector<Column>(merge_.schema_.columns)) {
+      EndAbsence(part, column.id);
+      for (const auto& [id, merged] : left.binding) {
+        const bool had_own_name = merged == column.id && NameOf(left.schema, id) != column.name;
+        if (had_own_name) EndOwnNames(part, merged);
+      }
+    }
   }
 
   void Truncate(const SchemaChange& part) {
@@ -234,10 +277,9 @@ class ShardMerge::Run {
 
   void Add(const SchemaChange& part, Shard* shard, const AddColumns::Item& item) {
     const ColumnId merged = merge_.FindByName(item.column.name);
-    const bool taken = std::any_of(shard->binding.begin(), shard->binding.end(),
-                                   [&](const auto& entry) { return entry.second == merged; });
-    if (merged == 0 || taken) return NewColumn(part, shard, item.column);
+    if (merged == 0 || Feeds(*shard, merged)) return NewColumn(part, shard, item.column);
     shard->binding[item.column.id] = merged;
+    EndAbsence(part, merged);
     Widen(part, merged, item.column.type, /*settle=*/false);
     if (item.column.type.nullable()) Relax(next_part_, merged);
     Settle(part, VerdictKind::kApply, "the merged table has the column");
@@ -253,17 +295,13 @@ class ShardMerge::Run {
     merge_.facts_[merged].dropped_once = true;
     if (DropIfNobodyHasIt(part.part, merged)) return;
     Settle(part, VerdictKind::kSkip, kOthers);
-    Begin(part, merged, EventKind::kDropColumn,
-          "shard " + source_.table.ToString() + " has no column " + Merged(merged)->name +
-              " any more, others have; its later rows write NULL");
+    BeginAbsence(part, source_.table, merged);
     Relax(next_part_, merged);
   }
 
   bool DropIfNobodyHasIt(uint32_t number, ColumnId merged) {
     for (const auto& [path, shard] : merge_.shards_) {
-      for (const auto& entry : shard.binding) {
-        if (entry.second == merged) return false;
-      }
+      if (Feeds(shard, merged)) return false;
     }
     const auto before = Before();
     std::erase_if(merge_.schema_.columns, [&](const Column& c) { return c.id == merged; });
@@ -280,11 +318,9 @@ class ShardMerge::Run {
     for (const RenameColumns::Item& item : rename.items) {
       const ColumnId merged = Bound(shard, item.column);
       const Column* column = Merged(merged);
-      if (column == nullptr || column->name == item.to) continue;
-      if (!carried_out) Settle(part, VerdictKind::kSkip, kOthers);
-      Begin(part, merged, EventKind::kRenameColumn,
-            "column " + column->name + " is called " + item.to + " in shard " +
-                source_.table.ToString() + ", not in others");
+      if (column == nullptr) continue;
+      if (column->name != item.to && !carried_out) Settle(part, VerdictKind::kSkip, kOthers);
+      EndOwnNames(part, merged);
     }
     if (!carried_out) Settle(part, VerdictKind::kApply, "the merged column has that name");
   }
@@ -317,12 +353,11 @@ class ShardMerge::Run {
   }
 
   // After a shard has left, the others may agree on what waited for it.
-  void Agree(const SchemaChange& part) {
+  void Agree() {
     for (const Column& column : std::vector<Column>(merge_.schema_.columns)) {
       if (merge_.facts_[column.id].dropped_once) DropIfNobodyHasIt(next_part_, column.id);
     }
     RenameWhereAllAgree(next_part_);
-    static_cast<void>(part);
   }
 
   // The least common type of everything that shards ever had there.

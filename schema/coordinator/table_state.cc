@@ -102,6 +102,26 @@ std::vector<BegunDivergence> ReadBegun(const JsonObject& object, std::string_vie
   return all;
 }
 
+void WriteEnded(std::string_view key, const std::vector<EndedDivergence>& all, JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const EndedDivergence& ended : all) {
+    json->BeginObject().Key("column").Int(ended.column).Key("by").String(ended.by);
+    if (ended.event) json->Key("event").String(Tag(*ended.event));
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+std::vector<EndedDivergence> ReadEnded(const JsonObject& object, std::string_view key) {
+  std::vector<EndedDivergence> all;
+  object.Objects(key, [&](const JsonObject& item) {
+    EndedDivergence ended{item.Int<ColumnId>("column"), {}, item.String("by")};
+    if (item.Has("event")) ended.event = ReadEvent(item, "event");
+    all.push_back(std::move(ended));
+  });
+  return all;
+}
+
 void WriteOpen(const OpenChange& open, JsonWriter* json) {
   json->BeginObject().Key("phase").String(kPhases[static_cast<size_t>(open.phase)]);
   std::string image;
@@ -125,13 +145,9 @@ void WriteOpen(const OpenChange& open, JsonWriter* json) {
   if (open.evolved) json->Key("evolved").String(Serialize(*open.evolved));
   WriteBegun("begun", open.begun, json);
   WriteBegun("settled_begun", open.settled_begun, json);
-  json->Key("ended").BeginArray();
-  for (const EndedDivergence& ended : open.ended) {
-    json->BeginObject().Key("column").Int(ended.column).Key("by").String(ended.by);
-    if (ended.event) json->Key("event").String(Tag(*ended.event));
-    json->EndObject();
-  }
-  json->EndArray().Key("step").Int(open.step).Key("forced").BeginArray();
+  WriteEnded("ended", open.ended, json);
+  WriteEnded("settled_ended", open.settled_ended, json);
+  json->Key("step").Int(open.step).Key("forced").BeginArray();
   for (const auto& [part, forced] : open.forced) {
     json->BeginObject().Key("part").Int(part);
     json->Key("by").String(kForced[static_cast<size_t>(forced.by)]);
@@ -180,11 +196,8 @@ OpenChange ReadOpen(const JsonObject& object) {
   object.Objects("settled",
                  [&](const JsonObject& item) { open.settled.push_back(ReadPart(item)); });
   if (object.Has("merge")) open.merge = ReadNested(object, "merge", ShardMerge::Parse);
-  object.Objects("ended", [&](const JsonObject& item) {
-    EndedDivergence ended{item.Int<ColumnId>("column"), {}, item.String("by")};
-    if (item.Has("event")) ended.event = ReadEvent(item, "event");
-    open.ended.push_back(std::move(ended));
-  });
+  open.ended = ReadEnded(object, "ended");
+  if (object.Has("settled_ended")) open.settled_ended = ReadEnded(object, "settled_ended");
   open.step = object.Int<uint32_t>("step");
   object.Objects("forced", [&](const JsonObject& item) {
     open.forced[item.Int<uint32_t>("part")] = {ReadEnum<5, ForcedVerdict::By>(item, "by", kForced),

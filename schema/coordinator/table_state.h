@@ -32,6 +32,7 @@ struct OpenChange {
   // What the merge of shards settled by itself, and how the merge stands afterwards.
   std::vector<PartDecision> settled;
   std::vector<BegunDivergence> settled_begun;
+  std::vector<EndedDivergence> settled_ended;
   std::optional<ShardMerge> merge;
   std::string position;
   int64_t seen_ms = 0;

@@ -315,20 +315,29 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
 
 // ---- drop.table, truncate.table -----------------------------------------------------------------
 
+// What a snapshot says about tables is how it begins, not what happened to them (policy, section
+// 4).
+bool Decider::IsOfSnapshot(const SchemaChange& part, const std::string& verb) {
+  if (!in_.change->from_snapshot) return false;
+  Ruling ruling;
+  ruling.wish = Wish::kNever;
+  ruling.behavior = in_.policy->behavior;
+  ruling.rule = "internal";
+  ruling.reason = "a record of a snapshot never " + verb + " a table";
+  AddQuiet(part, "", ruling);
+  return true;
+}
+
 void Decider::DropTableOf(const SchemaChange& part) {
+  if (IsOfSnapshot(part, "drops")) return;
   const RulingSubject subject = Subject(EventKind::kDropTable, {});
   if (auto filtered = FilterRuling(*in_.policy, subject)) {
-    AddQuiet(part, "", *filtered, "the sink keeps its rows");
+    AddQuiet(part, "", *filtered, has_table_ ? "the sink keeps its rows" : "");
+    if (!has_table_) return;
     return Begin(part, 0, "", EventKind::kDropTable, "the table is still at the sink");
   }
   if (!has_table_) return AddSatisfied(part, "", "already satisfied: the table is not at the sink");
   Ruling ruling = RuleFor(subject, part.part);
-  if (in_.change->from_snapshot) {
-    ruling.wish = Wish::kNever;
-    ruling.rule = "internal";
-    ruling.reason = "a record of a snapshot never drops a table";
-    return AddQuiet(part, "", ruling);
-  }
   if (Tries(ruling)) {
     auto plan = Plan(part, false);
     if (plan) {
@@ -346,16 +355,13 @@ void Decider::DropTableOf(const SchemaChange& part) {
 }
 
 void Decider::TruncateTableOf(const SchemaChange& part) {
+  if (IsOfSnapshot(part, "truncates")) return;
   const RulingSubject subject = Subject(EventKind::kTruncateTable, {});
   const std::string rows = "the sink keeps its rows; later rows are upserts as usual";
-  Ruling ruling = FilterRuling(*in_.policy, subject).value_or(RuleFor(subject, part.part));
-  if (in_.change->from_snapshot) {
-    ruling.wish = Wish::kNever;
-    ruling.rule = "internal";
-    ruling.reason = "a record of a snapshot never truncates a table";
-    return AddQuiet(part, "", ruling);
-  }
+  const auto filtered = FilterRuling(*in_.policy, subject);
+  if (filtered && !has_table_) return AddQuiet(part, "", *filtered);
   if (!has_table_) return AddSatisfied(part, "", "already satisfied: the table is not at the sink");
+  Ruling ruling = filtered ? *filtered : RuleFor(subject, part.part);
   if (Tries(ruling)) {
     auto plan = Plan(part, false);
     if (plan) {

@@ -106,6 +106,7 @@ class Decider {
   void GoWithoutTable(const SchemaChange& part, const Ruling& ruling);
   void CompareRecorded(const SchemaChange& part);
   void Adopt(const SchemaChange& part, const Ruling& ruling, bool was_dropped);
+  bool IsOfSnapshot(const SchemaChange& part, const std::string& verb);
   void DropTableOf(const SchemaChange& part);
   void TruncateTableOf(const SchemaChange& part);
   void CommentTable(const SchemaChange& part, const AlterTableComment& comment);

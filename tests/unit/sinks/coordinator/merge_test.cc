@@ -84,6 +84,40 @@ TEST(ShardMergeTest, ARenameIsASkipUntilAllShardsAgree) {
   EXPECT_EQ(s.Columns(), (Shards::Names{"id INT NOT NULL", "quantity INT"}));
 }
 
+TEST(ShardMergeTest, ARenameBackLeavesNoTraceButThatOfOtherShards) {
+  Shards s;
+  SourceTable a = ShardTable(1, {"id INT NOT NULL", "qty INT"});
+  SourceTable b = ShardTable(2, {"id INT NOT NULL", "qty INT"});
+  SourceTable c = ShardTable(3, {"id INT NOT NULL", "qty INT"});
+  for (SourceTable* table : {&a, &b, &c}) s.Send(table->Create());
+  s.Send(a.Begin().Rename("qty", "quantity").End());
+  s.Send(b.Begin().Rename("qty", "amount").End());
+  s.Send(a.Begin().Rename("quantity", "qty").End());
+  EXPECT_EQ(s.h.OpenDivergences(),
+            "column qty is called amount in shard shop.orders_2, not in others");
+  s.h.Crash();
+  s.h.Run();
+  s.Send(b.Begin().Rename("amount", "qty").End());
+  EXPECT_EQ(s.h.OpenDivergences(), "");
+}
+
+TEST(ShardMergeTest, AColumnThatComesBackOrAShardThatLeavesEndsTheAbsence) {
+  Shards s;
+  SourceTable a = ShardTable(1, {"id INT NOT NULL", "qty INT"});
+  SourceTable b = ShardTable(2, {"id INT NOT NULL", "qty INT"});
+  SourceTable c = ShardTable(3, {"id INT NOT NULL", "qty INT"});
+  for (SourceTable* table : {&a, &b, &c}) s.Send(table->Create());
+  s.Send(a.Begin().Drop("qty").End());
+  s.Send(b.Begin().Drop("qty").End());
+  s.Send(a.Begin().Add("qty INT").End());
+  EXPECT_EQ(s.h.OpenDivergences(),
+            "shard shop.orders_2 has no column qty any more, others have; its later rows write "
+            "NULL");
+  s.Send(b.DropTable());
+  EXPECT_EQ(s.h.OpenDivergences(), "rows of shard shop.orders_2 remain");
+  EXPECT_EQ(s.Columns(), (Shards::Names{"id INT NOT NULL", "qty INT"}));
+}
+
 TEST(ShardMergeTest, VotesSurviveARestart) {
   Shards s;
   SourceTable a = ShardTable(1, {"id INT NOT NULL", "qty INT"});

@@ -365,6 +365,28 @@ TEST(DecideSkipTest, SnapshotsNeverDropOrTruncate) {
   EXPECT_TRUE(decision.begun.empty());
 }
 
+TEST(DecideSkipTest, ListsDoNotMakeASnapshotsDropADivergence) {
+  AtSink t("starrocks");
+  t.policy.accepted.erase(EventKind::kDropTable);
+  t.policy.accepted.erase(EventKind::kTruncateTable);
+  auto drop = t.source.DropTable();
+  drop->from_snapshot = true;
+  const Decision of_snapshot = t.Do(drop);
+  EXPECT_TRUE(Only(of_snapshot).never);
+  EXPECT_TRUE(of_snapshot.begun.empty());
+}
+
+TEST(DecideSkipTest, AFilteredEventOfATableThatIsNotThereIsNoDivergence) {
+  AtSink t("starrocks");
+  t.Do(t.source.DropTable());  // carried out
+  t.policy.accepted.erase(EventKind::kDropTable);
+  t.policy.accepted.erase(EventKind::kTruncateTable);
+  SourceTable again = *Orders();
+  const Decision decision = t.Do(again.DropTable());
+  EXPECT_EQ(Only(decision).kind, VerdictKind::kSkip);
+  EXPECT_TRUE(decision.begun.empty());
+}
+
 // ---- events on what has diverged ----------------------------------------------------------------
 
 TEST(DecideDivergedTest, AnAbsentColumnIsASkipUnderEveryBehaviourAndItsDropEndsIt) {
