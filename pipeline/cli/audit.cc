@@ -90,6 +90,7 @@ std::string DivergenceJson(const Divergence& d) {
   json.Key("sink_table").String(d.sink.table.ToString()).Key("column").String(d.column_name);
   json.Key("event").String(Tag(d.event)).Key("text").String(d.text).Key("cause").Int(d.cause);
   json.Key("since").String(TimeText(d.since_ms)).Key("rows").Int(d.rows);
+  json.Key("of_old_rows").Bool(d.of_old_rows);
   json.Key("ended").String(TimeText(d.ended_ms.value_or(0))).Key("ended_by").String(d.ended_by);
   json.EndObject();
   return line;
@@ -105,7 +106,7 @@ Result<void> Divergences(const AuditFlags& flags) {
       fmt::print("{}\n", DivergenceJson(d));
       continue;
     }
-    fmt::print("{}: {} (since {}, decision {}){}\n", d.sink.ToString(), d.text,
+    fmt::print("{}: {} (number {}, since {}, decision {}){}\n", d.sink.ToString(), d.text, d.id,
                TimeText(d.since_ms), d.cause,
                d.ended_ms.has_value() ? ", ended by " + d.ended_by : "");
   }

@@ -7,6 +7,7 @@ class App;
 // The commands, one file each; the list that calls these stands in cli.cc.
 namespace driftless {
 
+void AddAcknowledgeCommand(CLI::App* app, int* exit_code);
 void AddApproveCommand(CLI::App* app, int* exit_code);
 void AddAuditCommand(CLI::App* app, int* exit_code);
 void AddDdlCommand(CLI::App* app, int* exit_code);

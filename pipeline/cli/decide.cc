@@ -13,8 +13,8 @@
 #include "pipeline/cli/commands.h"
 #include "pipeline/state/state_store.h"
 
-// `approve`, `reject` and `decide`: a request in the state database, which the pipeline takes up at
-// once where it runs, and at its next start otherwise.
+// `approve`, `reject`, `decide` and `acknowledge`: a request in the state database, which the
+// pipeline takes up at once where it runs, and at its next start otherwise.
 namespace driftless {
 namespace {
 
@@ -37,6 +37,19 @@ Result<std::string> ReadFile(const std::string& path) {
 }
 
 // A wrong number is told at once, not when the pipeline reads it.
+Result<void> CheckDivergence(const StateStore& state, const DecideFlags& flags) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Divergence> open, state.Divergences(false));
+  for (const Divergence& divergence : open) {
+    if (divergence.id != flags.decision) continue;
+    if (divergence.of_old_rows) return {};
+    return MakeError(ErrorKind::kConflict,
+                     fmt::format("divergence {} goes on and cannot be acknowledged: {}",
+                                 flags.decision, divergence.text));
+  }
+  return MakeError(ErrorKind::kNotFound, fmt::format("no divergence {} is open", flags.decision))
+      .Hint(fmt::format("`driftless divergences --state {}` lists them.", flags.state));
+}
+
 Result<void> CheckDecision(const StateStore& state, const DecideFlags& flags) {
   AuditQuery query;
   query.decision = flags.decision;
@@ -94,7 +107,8 @@ Result<void> Decide(const DecideFlags& flags) {
   }
   DRIFTLESS_ASSIGN_OR_RETURN(const std::unique_ptr<StateStore> state,
                              StateStore::OpenShared(flags.state));
-  DRIFTLESS_TRY(CheckDecision(*state, flags));
+  DRIFTLESS_TRY(flags.choice == kAcknowledge ? CheckDivergence(*state, flags)
+                                             : CheckDecision(*state, flags));
   DRIFTLESS_ASSIGN_OR_RETURN(const int64_t number, state->AddRequest(request));
   const std::string holder = StateLock::Holder(flags.state);
   if (holder.empty()) {
@@ -105,10 +119,10 @@ Result<void> Decide(const DecideFlags& flags) {
 }
 
 CLI::App* AddDecision(CLI::App* app, const char* name, const char* what,
-                      const std::shared_ptr<DecideFlags>& flags, int* exit_code) {
+                      const std::shared_ptr<DecideFlags>& flags, int* exit_code,
+                      const char* id = "Number of the decision, as `audit` shows it") {
   CLI::App* command = app->add_subcommand(name, what);
-  command->add_option("id", flags->decision, "Number of the decision, as `audit` shows it")
-      ->required();
+  command->add_option("id", flags->decision, id)->required();
   command->add_option("--state", flags->state, "Folder of the pipeline's state")->required();
   command->callback([flags, exit_code] {
     const Result<void> decided = Decide(*flags);
@@ -119,6 +133,14 @@ CLI::App* AddDecision(CLI::App* app, const char* name, const char* what,
 }
 
 }  // namespace
+
+void AddAcknowledgeCommand(CLI::App* app, int* exit_code) {
+  auto flags = std::make_shared<DecideFlags>();
+  flags->choice = kAcknowledge;
+  AddDecision(app, "acknowledge",
+              "Say that a divergence about rows from before is known or was healed by hand.", flags,
+              exit_code, "Number of the divergence, as `divergences` shows it");
+}
 
 void AddApproveCommand(CLI::App* app, int* exit_code) {
   auto flags = std::make_shared<DecideFlags>();

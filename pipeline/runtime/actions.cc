@@ -248,6 +248,7 @@ void Runtime::Impl::Answer(const StoredRequest& request) {
       return t.AnswerRequest(number, text, now);
     });
   };
+  if (request.choice == kAcknowledge) return answer(Acknowledge(request));
   AuditQuery query;
   query.decision = request.decision;
   Result<std::vector<AuditRecord>> records = parts_.state->Audit(query);

@@ -97,6 +97,13 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
   DRIFTLESS_ASSIGN_OR_RETURN(options.local_zone, TimeZone::Load(from.local_time_zone));
   options.on_absent = from.on_absent;
   options.on_unparsed_ddl = from.on_unparsed_ddl;
+  if (from.rows_without_events == RowsWithoutEvents::kResync) {
+    return MakeError(
+               ErrorKind::kUnsupported,
+               fmt::format("{}: `run` does not read tables again by itself yet", definition.file))
+        .Hint("Set rows-without-events: warn, or fail to stop at such a statement.");
+  }
+  options.fails_on_unseen = from.rows_without_events == RowsWithoutEvents::kFail;
   return options;
 }
 

@@ -177,6 +177,7 @@ void Runtime::Impl::UpdateGauges() {
   parts_.metrics->SetMemory(budget_.used_bytes(), budget_.limit_bytes());
   parts_.metrics->SetParkingDisk(space_->disk_bytes(), space_->disk_bytes_max());
   parts_.metrics->SetHolds(CountHolds());
+  CountDivergences();
 }
 
 // ---- ending ----------------------------------------------------------------------------------

@@ -81,6 +81,11 @@ class Runtime::Impl {
   void OnFailPipeline(const FailPipeline& fail);
   void OnUnclear(const UnclearStatement& statement);
   void OnAudit(const AuditRecord& record);
+  // unseen_changes.cc
+  void OnUnseen(const UnseenChange& change);
+  void RecordUnseen(const SinkRun& run, const TablePath& table, const UnseenChange& change);
+  std::string Acknowledge(const StoredRequest& request);
+  void CountDivergences();
   void ReadTable(const SinkTableKey& key);
   void Execute(const ExecuteStep& step);
   void PollRequests();

@@ -359,6 +359,10 @@ Result<void> Runtime::Impl::MakeSources() {
       stream.unclear = [this](UnclearStatement statement) {
         mailbox_.Post([this, statement = std::move(statement)] { OnUnclear(statement); });
       };
+      stream.fails_on_unseen = options_.fails_on_unseen;
+      stream.unseen = [this](UnseenChange change) {
+        mailbox_.Post([this, change = std::move(change)] { OnUnseen(change); });
+      };
       stream.ended = [this](Result<void> result) {
         auto shared = std::make_shared<Result<void>>(std::move(result));
         mailbox_.Post([this, shared] { OnSourceEnded(std::move(*shared)); });

@@ -30,6 +30,7 @@ struct RuntimeOptions {
   int64_t audit_retention_ms = int64_t{90} * 24 * 3600 * 1000;
   bool until_end = false;  // stop when every source has ended, even if a decision is still open
   OnUnparsedDdl on_unparsed_ddl{};
+  bool fails_on_unseen = false;  // rows-without-events: fail; else warn
   std::string local_time_zone = "UTC";
   TimeZone local_zone;  // the same
   OnAbsent on_absent = OnAbsent::kFail;

@@ -103,4 +103,21 @@ Result<bool> SourceThread::Park(const UnclearStatement& statement) {
   return !stopping();
 }
 
+// A conversion is never a failure: no row is missing, old ones keep what they had.
+bool SourceThread::Unseen(const UnseenChange& change) {
+  if (context_.fails_on_unseen && !change.is_conversion) {
+    failure_ =
+        MakeError(ErrorKind::kRefused, "table " + change.table.ToString() + ": " + change.what +
+                                           " changed rows and no row event says so "
+                                           "(pipeline.rows-without-events: fail)")
+            .Position(change.position)
+            .Hint(
+                "Bring the sink's rows in line by hand, then start once with "
+                "rows-without-events: warn, which records the difference and goes on.");
+    return false;
+  }
+  context_.unseen(change);
+  return !stopping();
+}
+
 }  // namespace driftless

@@ -30,6 +30,8 @@ class SourceThread : public SourceOutput {
     Metrics* metrics = nullptr;
     const Clock* clock = nullptr;
     std::function<void(UnclearStatement)> unclear;
+    bool fails_on_unseen = false;  // rows-without-events: fail
+    std::function<void(UnseenChange)> unseen;
     std::function<void(Result<void>)> ended;
   };
 
@@ -46,6 +48,7 @@ class SourceThread : public SourceOutput {
   bool DeadLetter(const Point& point, std::string position, std::string_view record,
                   const Error& error) override;
   Result<bool> Park(const UnclearStatement& statement) override;
+  bool Unseen(const UnseenChange& change) override;
   bool stopping() const override { return stopping_.load(std::memory_order_relaxed); }
 
  private:

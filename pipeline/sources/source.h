@@ -20,6 +20,16 @@ namespace driftless {
 
 enum class OnUnparsedDdl : uint8_t;  // config/definition/pipeline_options.h
 
+// Rows of a captured table came, went or changed, and no row event says so (policy, section 11).
+struct UnseenChange {
+  TablePath table;  // at the source
+  Point point;
+  std::string position;  // the source's words for it
+  std::string statement;
+  std::string what;            // "TRUNCATE PARTITION p1"
+  bool is_conversion = false;  // stored values were converted; no row came or went
+};
+
 // Where a source's stream goes: the runtime's end of it. All calls of one stream come from that
 // stream's thread; they block while the pipeline is full and return false when it stops.
 class SourceOutput {
@@ -43,6 +53,8 @@ class SourceOutput {
   virtual Result<bool> Park(const UnclearStatement& statement) {
     return MakeError(ErrorKind::kUnsupported, statement.why).Position(statement.position);
   }
+  // `pipeline.rows-without-events` says what becomes of it. False: the pipeline stops.
+  virtual bool Unseen(const UnseenChange&) { return true; }
   virtual bool stopping() const = 0;
 };
 
@@ -53,7 +65,7 @@ struct SourceContext {
   const Clock* clock = nullptr;
   SchemaHistoryStore* history = nullptr;
   const UnclearAnswers* answers = nullptr;  // null: nobody answers
-  OnUnparsedDdl on_unparsed_ddl{};  // the pipeline's; a source's own option wins
+  OnUnparsedDdl on_unparsed_ddl{};          // the pipeline's; a source's own option wins
   bool wants_before_images = false;         // some sink or transform reads them
   int64_t max_wait_ms = 1000;               // how long a row may wait in an open batch
 };

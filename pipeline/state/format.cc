@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS divergences (
   id INTEGER PRIMARY KEY, sink TEXT NOT NULL, sink_table TEXT NOT NULL,
   column_id INTEGER NOT NULL, column_name TEXT NOT NULL, event TEXT NOT NULL,
   text TEXT NOT NULL, cause INTEGER NOT NULL, since_ms INTEGER NOT NULL,
-  rows INTEGER NOT NULL, ended_ms INTEGER, ended_by TEXT NOT NULL);
+  rows INTEGER NOT NULL, ended_ms INTEGER, ended_by TEXT NOT NULL, old_rows INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS parked (
   sink TEXT NOT NULL, sink_table TEXT NOT NULL, source_table TEXT NOT NULL,
   position TEXT NOT NULL, PRIMARY KEY (sink, sink_table, source_table)) WITHOUT ROWID;

@@ -68,7 +68,8 @@ Result<AuditRecord> ReadAudit(const SqliteStatement& row) {
   record.position = row.Text(8);
   record.part = static_cast<uint32_t>(row.Int(9));
   record.is_unclear = row.Text(10) == kUnclearTag;
-  if (!record.is_unclear) {
+  record.is_unseen = row.Text(10) == kUnseenTag;
+  if (!record.is_unclear && !record.is_unseen) {
     DRIFTLESS_ASSIGN_OR_RETURN(record.event, EventFromText(row.Text(10)));
   }
   record.detail = row.Text(11);
@@ -151,7 +152,8 @@ Result<void> StateTransaction::PutDivergence(const Divergence& divergence) {
   if (database_->changed_rows() > 0) return {};
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement put,
-      database_->Prepare("INSERT INTO divergences VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+      database_->Prepare(
+          "INSERT INTO divergences VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   put.Bind(divergence.sink.sink)
       .Bind(table)
       .Bind(divergence.column)
@@ -166,7 +168,15 @@ Result<void> StateTransaction::PutDivergence(const Divergence& divergence) {
   } else {
     put.BindNull();
   }
-  return put.Bind(divergence.ended_by).Run();
+  return put.Bind(divergence.ended_by).Bind(divergence.of_old_rows ? 1 : 0).Run();
+}
+
+Result<void> StateTransaction::EndDivergence(uint64_t id, std::string_view by, int64_t now_ms) {
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      SqliteStatement end,
+      database_->Prepare("UPDATE divergences SET ended_ms = ?, ended_by = ? WHERE id = ? AND "
+                         "ended_ms IS NULL"));
+  return end.Bind(now_ms).Bind(by).Bind(id).Run();
 }
 
 Result<void> StateTransaction::EndDivergences(const SinkTableKey& table, ColumnId column,
@@ -261,6 +271,7 @@ Result<std::vector<Divergence>> StateStore::Divergences(bool also_ended) const {
     d.rows = rows.Int(9);
     if (!rows.IsNull(10)) d.ended_ms = rows.Int(10);
     d.ended_by = rows.Text(11);
+    d.of_old_rows = rows.Int(12) != 0;
     divergences.push_back(std::move(d));
   }
 }

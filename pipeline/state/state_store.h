@@ -47,11 +47,12 @@ struct ParkedTable {
 };
 
 // A message from a command to the pipeline: `driftless approve 17`.
+inline constexpr std::string_view kAcknowledge = "acknowledge";
 struct StoredRequest {
   int64_t number = 0;
-  DecisionId decision = 0;
-  std::string choice;   // "approve", "reject", "retry", "skip", "schema"
-  std::string content;  // of the file, for "schema"
+  DecisionId decision = 0;  // kAcknowledge: the number of a divergence
+  std::string choice;       // "approve", "reject", "retry", "skip", "schema", kAcknowledge
+  std::string content;      // of the file, for "schema"
   std::string by;
   int64_t time_ms = 0;
   std::optional<int64_t> handled_ms;
@@ -97,6 +98,8 @@ class StateTransaction {
   // Column 0: of the whole table; no event: whatever began them.
   Result<void> EndDivergences(const SinkTableKey& table, ColumnId column,
                               std::optional<EventKind> event, std::string_view by, int64_t now_ms);
+  // One alone, because somebody acknowledged it.
+  Result<void> EndDivergence(uint64_t id, std::string_view by, int64_t now_ms);
   // Without an answer; takes back one that was given to the same statement.
   Result<void> PutUnclear(DecisionId decision, const UnclearStatement& statement);
   Result<void> AnswerUnclear(DecisionId decision, std::string_view choice,

@@ -29,7 +29,8 @@ std::string_view ToString(AuditResult result) {
 }
 
 std::string_view EventText(const AuditRecord& record) {
-  return record.is_unclear ? kUnclearTag : Tag(record.event);
+  if (record.is_unclear) return kUnclearTag;
+  return record.is_unseen ? kUnseenTag : Tag(record.event);
 }
 
 }  // namespace driftless

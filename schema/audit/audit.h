@@ -48,6 +48,7 @@ struct AuditRecord {
   uint32_t part = 0;
   EventKind event = EventKind::kCreateTable;
   bool is_unclear = false;  // the statement as a whole was not understood: there is no event
+  bool is_unseen = false;   // rows changed without row events (policy, section 11): no event either
   std::string detail;       // Describe(change)
   SinkTableKey sink;
   std::string sink_type;
@@ -58,9 +59,10 @@ struct AuditRecord {
   std::string message;  // the sink's words, a person's name, a file
 };
 
-// The event's tag, or kUnclearTag.
+// The event's tag, kUnclearTag or kUnseenTag.
 std::string_view EventText(const AuditRecord& record);
 inline constexpr std::string_view kUnclearTag = "unclear.statement";
+inline constexpr std::string_view kUnseenTag = "rows.without.events";
 // Stands for the sink in records that concern every sink: of an unclear statement.
 inline constexpr std::string_view kEverySink = "*";
 
@@ -72,6 +74,9 @@ struct Divergence {
   std::string column_name;  // at the source, when it began
   EventKind event = EventKind::kAddColumn;
   std::string text;  // "column qty is not at the sink; its values are not written"
+  // It concerns rows that are there already, and later rows are right: it stays until a resync or
+  // until somebody acknowledges it.
+  bool of_old_rows = false;
   DecisionId cause = 0;
   int64_t since_ms = 0;
   int64_t rows = 0;  // rows concerned so far, where that is counted

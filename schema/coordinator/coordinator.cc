@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "schema/base/check.h"
+#include "schema/coordinator/outcome.h"
 #include "schema/coordinator/reconcile.h"
 
 namespace driftless {
@@ -30,46 +31,6 @@ constexpr int kMostConflicts = 20;
 int64_t RetryDelayMs(int attempts) {
   const int doublings = std::min(attempts, 10);
   return std::min(kFirstRetryMs << doublings, kLongestRetryMs);
-}
-
-bool IsSent(const PartDecision& part) {
-  return !part.satisfied &&
-         (part.verdict.kind == VerdictKind::kApply || part.verdict.kind == VerdictKind::kRewrite);
-}
-
-bool IsHeld(const OpenChange& open, uint32_t number) {
-  return std::any_of(open.parts.begin(), open.parts.end(), [&](const PartDecision& part) {
-    return part.part == number && part.verdict.kind == VerdictKind::kHold;
-  });
-}
-
-AuditResult ResultOf(const OpenChange& open, const PartDecision& part) {
-  if (part.verdict.kind == VerdictKind::kFail) return AuditResult::kFailed;
-  if (part.verdict.kind == VerdictKind::kHold) return AuditResult::kHeld;
-  if (part.verdict.kind == VerdictKind::kApply || part.verdict.kind == VerdictKind::kRewrite) {
-    return AuditResult::kDone;
-  }
-  const auto forced = open.forced.find(part.part);
-  if (forced != open.forced.end()) {
-    if (forced->second.by == ForcedVerdict::By::kRefused) return AuditResult::kRefused;
-    if (forced->second.by == ForcedVerdict::By::kReject) return AuditResult::kRejected;
-  }
-  return AuditResult::kSkipped;
-}
-
-Notify::Level LevelOf(const AuditRecord& record) {
-  switch (record.verdict.kind) {
-    case VerdictKind::kFail: return Notify::Level::kError;
-    case VerdictKind::kSkip:
-      return record.verdict.never ? Notify::Level::kInfo : Notify::Level::kWarn;
-    case VerdictKind::kHold: return Notify::Level::kWarn;
-    default: return record.verdict.rows_may_stop ? Notify::Level::kWarn : Notify::Level::kInfo;
-  }
-}
-
-std::string StatementText(const StatementChange& change) {
-  if (change.statement != nullptr) return *change.statement;
-  return change.inferred ? "(inferred from rows)" : "";
 }
 
 }  // namespace
@@ -114,7 +75,7 @@ struct Coordinator::Impl {
     record.id = id != open.ids.end() ? id->second : 0;
     record.time_ms = now_ms;
     record.phase = phase;
-    record.statement = StatementText(*open.change);
+    record.statement = TextOf(*open.change);
     record.source_table = open.source;
     record.point = open.change->point;
     record.position = open.position;
@@ -402,6 +363,7 @@ struct Coordinator::Impl {
     divergence.column_name = begun.column_name;
     divergence.event = begun.event;
     divergence.text = begun.text;
+    divergence.of_old_rows = begun.of_old_rows;
     const auto id = open.ids.find(begun.part);
     divergence.cause = id != open.ids.end() ? id->second : 0;
     divergence.since_ms = now_ms;

@@ -138,9 +138,13 @@ class ShardMerge::Run {
   void Begin(const SchemaChange& part, ColumnId column, EventKind event, std::string text) {
     const Column* merged = Merged(column);
     result_.begun.push_back(
-        {column, merged != nullptr ? merged->name : "", event, std::move(text), part.part});
+        {column, merged != nullptr ? merged->name : "", event, std::move(text), part.part, false});
   }
 
+  void BeginRemaining(const SchemaChange& part) {
+    Begin(part, 0, part.kind(), "rows of shard " + source_.table.ToString() + " remain");
+    result_.begun.back().of_old_rows = true;
+  }
   // Divergences are of the merged column, whichever shard they speak of: what some shard ends is
   // ended, and begun anew for the shards of which it is still true.
   void EndOwnNames(const SchemaChange& part, ColumnId merged) {
@@ -245,7 +249,7 @@ class ShardMerge::Run {
       return;
     }
     Settle(part, VerdictKind::kSkip, "other shards still feed the table");
-    Begin(part, 0, part.kind(), "rows of shard " + source_.table.ToString() + " remain");
+    BeginRemaining(part);
     Agree();
     for (const Column& column : std::vector<Column>(merge_.schema_.columns)) {
       EndAbsence(part, column.id);
@@ -258,8 +262,7 @@ class ShardMerge::Run {
 
   void Truncate(const SchemaChange& part) {
     Settle(part, VerdictKind::kSkip, "a merged table is never truncated for one of its shards");
-    Begin(part, 0, EventKind::kTruncateTable,
-          "rows of shard " + source_.table.ToString() + " remain");
+    BeginRemaining(part);
   }
 
   // ---- columns ----

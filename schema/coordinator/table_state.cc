@@ -88,7 +88,7 @@ void WriteBegun(std::string_view key, const std::vector<BegunDivergence>& all, J
   for (const BegunDivergence& begun : all) {
     json->BeginObject().Key("column").Int(begun.column).Key("name").String(begun.column_name);
     json->Key("event").String(Tag(begun.event)).Key("text").String(begun.text);
-    json->Key("part").Int(begun.part).EndObject();
+    json->Key("part").Int(begun.part).Key("old_rows").Bool(begun.of_old_rows).EndObject();
   }
   json->EndArray();
 }
@@ -97,7 +97,8 @@ std::vector<BegunDivergence> ReadBegun(const JsonObject& object, std::string_vie
   std::vector<BegunDivergence> all;
   object.Objects(key, [&](const JsonObject& item) {
     all.push_back({item.Int<ColumnId>("column"), item.String("name"), ReadEvent(item, "event"),
-                   item.String("text"), item.Int<uint32_t>("part")});
+                   item.String("text"), item.Int<uint32_t>("part"),
+                   item.Has("old_rows") && item.Bool("old_rows")});
   });
   return all;
 }

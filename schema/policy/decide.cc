@@ -225,7 +225,7 @@ Result<SchemaPlan> Decider::Plan(const SchemaChange& change, bool adapt) const {
 
 void Decider::Begin(const SchemaChange& part, ColumnId column, const std::string& name,
                     EventKind event, std::string text) {
-  out_.begun.push_back({column, name, event, std::move(text), part.part});
+  out_.begun.push_back({column, name, event, std::move(text), part.part, false});
 }
 
 void Decider::End(ColumnId column, std::optional<EventKind> event, std::string by) {

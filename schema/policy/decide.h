@@ -52,6 +52,7 @@ struct BegunDivergence {
   EventKind event = EventKind::kAddColumn;
   std::string text;
   uint32_t part = 0;
+  bool of_old_rows = false;  // Divergence::of_old_rows
 };
 struct EndedDivergence {
   ColumnId column = 0;

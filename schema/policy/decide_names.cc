@@ -195,9 +195,9 @@ void Decider::RenameAsAdd(const SchemaChange& part, const RenameColumns::Item& i
   }
   now_created_.insert(item.column);
   End(item.column, EventKind::kRenameColumn, "rename.column to " + item.to);
-  Begin(part, item.column, item.to, EventKind::kRenameColumn,
-        "rows from before the rename have their values in column " + old.sink.name +
-            ", later ones in " + item.to);
+  BeginOfOldRows(part, item.column, item.to, EventKind::kRenameColumn,
+                 "rows from before the rename have their values in column " + old.sink.name +
+                     ", later ones in " + item.to);
 }
 
 void Decider::SkipRename(const SchemaChange& part, const RenameColumns::Item& item,
@@ -330,8 +330,8 @@ void Decider::Revive(const SchemaChange& part, const AddColumns::Item& item, con
   now_created_.insert(item.column.id);
   if (free_column.former != 0) End(free_column.former, std::nullopt, "add.column of " + name);
   End(item.column.id, EventKind::kAddColumn, "add.column of " + name);
-  Begin(part, item.column.id, name, EventKind::kAddColumn,
-        "old rows show the dropped column's values");
+  BeginOfOldRows(part, item.column.id, name, EventKind::kAddColumn,
+                 "old rows show the dropped column's values");
 }
 
 void Decider::SkipAdd(const SchemaChange& part, const AddColumns::Item& item,

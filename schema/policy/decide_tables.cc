@@ -290,7 +290,7 @@ void Decider::Adopt(const SchemaChange& part, const Ruling& asked, bool was_drop
   }
   if (was_dropped) {
     End(0, std::nullopt, "create.table of a new " + source.path.ToString());
-    Begin(part, 0, "", EventKind::kDropTable, "rows of the dropped table remain");
+    BeginOfOldRows(part, 0, "", EventKind::kDropTable, "rows of the dropped table remain");
   }
   if (!misfits.empty() || filtered) {
     ruling.wish = Wish::kSkip;
@@ -334,7 +334,7 @@ void Decider::DropTableOf(const SchemaChange& part) {
   if (auto filtered = FilterRuling(*in_.policy, subject)) {
     AddQuiet(part, "", *filtered, has_table_ ? "the sink keeps its rows" : "");
     if (!has_table_) return;
-    return Begin(part, 0, "", EventKind::kDropTable, "the table is still at the sink");
+    return BeginOfOldRows(part, 0, "", EventKind::kDropTable, "the table is still at the sink");
   }
   if (!has_table_) return AddSatisfied(part, "", "already satisfied: the table is not at the sink");
   Ruling ruling = RuleFor(subject, part.part);
@@ -350,8 +350,8 @@ void Decider::DropTableOf(const SchemaChange& part) {
   const bool ignored = ruling.wish == Wish::kIgnore;
   AddQuiet(part, "", ruling, ignored ? "" : "the sink keeps its rows");
   if (ruling.wish == Wish::kFail || ignored) return;
-  Begin(part, 0, "", EventKind::kDropTable,
-        "the table was dropped at the source and is still at the sink");
+  BeginOfOldRows(part, 0, "", EventKind::kDropTable,
+                 "the table was dropped at the source and is still at the sink");
 }
 
 void Decider::TruncateTableOf(const SchemaChange& part) {
@@ -373,8 +373,8 @@ void Decider::TruncateTableOf(const SchemaChange& part) {
   const bool ignored = ruling.wish == Wish::kIgnore;
   AddQuiet(part, "", ruling, ignored ? "" : rows);
   if (ruling.wish == Wish::kFail || ignored) return;
-  Begin(part, 0, "", EventKind::kTruncateTable,
-        "rows from before a TRUNCATE at the source remain at the sink");
+  BeginOfOldRows(part, 0, "", EventKind::kTruncateTable,
+                 "rows from before a TRUNCATE at the source remain at the sink");
 }
 
 void Decider::CommentTable(const SchemaChange& part, const AlterTableComment& comment) {
@@ -413,7 +413,8 @@ void Decider::ChangeKey(const SchemaChange& part, const KeyChange& key) {
     unit.verdict.reason = "messages carry the new key (" + Join(to) + ") from now on";
     units_.push_back(std::move(unit));
     Rebind([&](EvolvedSchema* schema) { schema->primary_key = to; });
-    return Begin(part, 0, "", EventKind::kKeyChange, "old keys remain in the compacted topic");
+    return BeginOfOldRows(part, 0, "", EventKind::kKeyChange,
+                          "old keys remain in the compacted topic");
   }
   if (!has_table_ || working_.primary_key.empty()) {
     return AddSatisfied(part, "", "the sink's table has no key");
@@ -464,8 +465,8 @@ void Decider::RenameTableTo(const SchemaChange& part, const RenameTable& rename)
   ruling.rule = "internal";
   ruling.reason = from + " is called " + to + " now; this sink table stays and is abandoned";
   AddQuiet(part, "", ruling, "no more rows come for this table");
-  Begin(part, 0, "", EventKind::kRenameTable,
-        "source table left: " + from + " was renamed to " + to);
+  BeginOfOldRows(part, 0, "", EventKind::kRenameTable,
+                 "source table left: " + from + " was renamed to " + to);
 }
 
 }  // namespace driftless

@@ -58,6 +58,12 @@ class Decider {
                             bool adapt) const;
   void Begin(const SchemaChange& part, ColumnId column, const std::string& name, EventKind event,
              std::string text);
+  // The same about rows that the sink has already, while later ones are right.
+  void BeginOfOldRows(const SchemaChange& part, ColumnId column, const std::string& name,
+                      EventKind event, std::string text) {
+    Begin(part, column, name, event, std::move(text));
+    out_.begun.back().of_old_rows = true;
+  }
   void End(ColumnId column, std::optional<EventKind> event, std::string by);
   void Assemble();
   void AssemblePlan();

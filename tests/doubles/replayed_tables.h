@@ -70,6 +70,7 @@ class ReplayedTables : public SourceOutput {
   std::map<TablePath, ReplayedTable> tables;
   std::vector<std::string> events;  // what Describe says of each part, in order
   std::vector<std::string> dead_letters;
+  std::vector<std::string> unseen;      // rows that changed without row events
   std::vector<ChangeBatchPtr> batches;  // only with keep_batches
   bool keep_batches = false;
   int64_t changes = 0;
@@ -128,6 +129,11 @@ class ReplayedTables : public SourceOutput {
   bool DeadLetter(const Point&, std::string position_text, std::string_view,
                   const Error& error) override {
     dead_letters.push_back(position_text + ": " + error.message());
+    return !stopped_;
+  }
+
+  bool Unseen(const UnseenChange& change) override {
+    unseen.push_back(change.table.ToString() + ": " + change.what);
     return !stopped_;
   }
 

@@ -415,8 +415,7 @@ DdlOutcome DdlTracker::Translate(Dialect* dialect, DdlOutcome outcome,
   touch(outcome.changes);
   for (const auto& moved : translated.rows_without_events) {
     if (!is_captured_(moved.table)) continue;
-    outcome.warnings.push_back(moved.table.ToString() + ": " + moved.what +
-                               " changed rows without row events");
+    outcome.unseen.push_back({moved.table, {}, "", "", moved.what, moved.is_conversion});
   }
   for (const TablePath& left : translated.tables_left) {
     if (!is_captured_(left)) continue;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/definition/pipeline_options.h"
+#include "pipeline/sources/source.h"
 #include "schema/base/result.h"
 #include "schema/events/schema_change.h"
 #include "schema/history/history.h"
@@ -43,7 +44,8 @@ Result<SchemaChangeRecord> ParseSchemaChange(const Record& record);
 struct DdlOutcome {
   std::vector<StatementChange> changes;  // in order; points are not filled in
   std::vector<TablePath> touched;        // all tables whose schema may be another one now
-  std::vector<std::string> warnings;     // rows that change without events, differences
+  std::vector<std::string> warnings;     // differences, tables that have left
+  std::vector<UnseenChange> unseen;      // points and texts are not filled in
   // The statement is not understood for certain and its tables are to wait: nothing was applied.
   struct Unclear {
     std::vector<TablePath> tables;

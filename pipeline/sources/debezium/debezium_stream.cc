@@ -535,8 +535,9 @@ Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeR
   for (const std::string& warning : outcome.warnings) {
     spdlog::warn("{}: {}", place.Text(), warning);
   }
+  if (!SendUnseen(outcome.unseen, change, place)) return false;
   if (outcome.touched.empty()) {
-    ++counters_.ignored_ddl;
+    if (outcome.unseen.empty()) ++counters_.ignored_ddl;
     return true;
   }
   const auto text = std::make_shared<const std::string>(change.ddl);
@@ -591,7 +592,18 @@ Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeR
         go_on, SendStatement(std::make_shared<const StatementChange>(std::move(statement)), place));
     if (!go_on) return false;
   }
-  if (!sent) ++counters_.ignored_ddl;
+  if (!sent && outcome.unseen.empty()) ++counters_.ignored_ddl;
+  return true;
+}
+
+bool DebeziumStream::SendUnseen(const std::vector<UnseenChange>& unseen,
+                                const SchemaChangeRecord& change, const Place& place) {
+  for (UnseenChange rows : unseen) {
+    rows.point = place.point;
+    rows.position = place.Text();
+    rows.statement = change.ddl;
+    if (!output_->Unseen(rows)) return false;
+  }
   return true;
 }
 

@@ -120,6 +120,8 @@ class DebeziumStream {
   // The captured tables of a statement that do not wait; none where nothing of it waits.
   std::optional<std::vector<TablePath>> DrawnIn(const Record& record,
                                                 const SchemaChangeRecord& change);
+  bool SendUnseen(const std::vector<UnseenChange>& unseen, const SchemaChangeRecord& change,
+                  const Place& place);
   Result<bool> SendChanges(DdlOutcome outcome, const SchemaChangeRecord& change,
                            const Record& record, const Place& place);
   Table* FindTable(const TablePath& path);

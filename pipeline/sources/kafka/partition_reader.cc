@@ -65,6 +65,11 @@ class AligningOutput : public SourceOutput {
                   const Error& error) override {
     return output_.DeadLetter(point, std::move(position), record, error);
   }
+  // Where every partition carries the statement, the first one speaks for all.
+  bool Unseen(const UnseenChange& change) override {
+    const bool speaks = partition_.alignment == nullptr || partition_.index == 0;
+    return speaks ? output_.Unseen(change) : !output_.stopping();
+  }
   bool stopping() const override { return output_.stopping(); }
 
   std::optional<Error> TakeFailure() { return std::exchange(failure_, std::nullopt); }

@@ -82,10 +82,11 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
   }
   auto outcome = online_.Translate(std::move(*effect));
   for (const RowsWithoutEvents& rows : outcome.rows_without_events) {
-    if (options_.IsCaptured(rows.table)) {
-      spdlog::warn("{}:{}: table {}: {} changed rows without row events", file_, event_end_,
-                   rows.table.ToString(), rows.what);
-    }
+    if (!options_.IsCaptured(rows.table)) continue;
+    const bool go_on =
+        output_->Unseen({rows.table, PointHere(), fmt::format("{}:{}", file_, event_end_), sql,
+                         rows.what, rows.is_conversion});
+    if (!go_on) return false;
   }
   for (const TablePath& left : outcome.tables_left) {
     if (!options_.IsCaptured(left)) continue;

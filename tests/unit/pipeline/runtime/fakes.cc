@@ -303,6 +303,13 @@ Result<void> ScriptedSource::Run(StreamId stream, size_t, const CutPosition& fro
         more = more && output->Schema(change, "offset " + std::to_string(offset));
         break;
       }
+      case ScriptEvent::Kind::kUnseen: {
+        UnseenChange unseen = event.unseen;
+        unseen.point = point;
+        unseen.position = "offset " + std::to_string(offset);
+        more = more && output->Unseen(unseen);
+        break;
+      }
       case ScriptEvent::Kind::kWait:
         while (!gates_->IsOpen(event.gate) && !output->stopping()) {
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -562,6 +569,13 @@ ScriptBuilder& ScriptBuilder::AddColumn(const std::string& table, const std::str
 
 ScriptBuilder& ScriptBuilder::Drop(const std::string& table) {
   Change(table, DropTable{}, tables_[table], nullptr);
+  return *this;
+}
+
+ScriptBuilder& ScriptBuilder::Unseen(const std::string& table, const std::string& what) {
+  UnseenChange& unseen = Add(ScriptEvent::Kind::kUnseen).unseen;
+  unseen.table = ShopTable(table);
+  unseen.what = what;
   return *this;
 }
 

@@ -89,10 +89,11 @@ class FakeSink : public Sink {
 
 // One event of a scripted stream; its point's offset is its place in the script, from 1.
 struct ScriptEvent {
-  enum class Kind : uint8_t { kRows, kSchema, kProgress, kWait } kind = Kind::kProgress;
+  enum class Kind : uint8_t { kRows, kSchema, kUnseen, kProgress, kWait } kind = Kind::kProgress;
   TableSchemaPtr schema;            // kRows
   std::vector<std::string> values;  // kRows: one row each; all share the event's offset
   StatementChange change;           // kSchema; the point is filled in
+  UnseenChange unseen;              // kUnseen; the same
   int gate = 0;                     // kWait: until the test opens it
 };
 
@@ -175,6 +176,7 @@ class ScriptBuilder {
   ScriptBuilder& Create(const std::string& table);
   ScriptBuilder& AddColumn(const std::string& table, const std::string& column);
   ScriptBuilder& Drop(const std::string& table);
+  ScriptBuilder& Unseen(const std::string& table, const std::string& what);
   // `count` rows in one batch, each with a value of its own in every column.
   ScriptBuilder& Rows(const std::string& table, int count);
   ScriptBuilder& Progress();

@@ -209,6 +209,21 @@ std::string MySqlRow(const std::string& table, const std::string& row) {
          R"(},"source":{"connector":"mysql","db":"s","table":")" + table + R"("},"op":"c"})" + "\n";
 }
 
+TEST_F(FileSourceTest, RowsThatAPartitionStatementRemovedAreTold) {
+  Write("1.jsonl",
+        Ddl("CREATE TABLE t (id INT PRIMARY KEY, a INT) PARTITION BY RANGE (id) (PARTITION p0 "
+            "VALUES LESS THAN (9), PARTITION p1 VALUES LESS THAN MAXVALUE)",
+            "CREATE", "t", {"id", "a"}) +
+            MySqlRow("t", R"("id":1,"a":10)") +
+            Ddl("ALTER TABLE t TRUNCATE PARTITION p0", "ALTER", "t", {"id", "a"}) +
+            MySqlRow("t", R"("id":2,"a":20)"));
+  ReplayedTables out;
+  const auto result = Run(Options({"*.jsonl"}), &out);
+  ASSERT_TRUE(result) << result.error().ToString();
+  EXPECT_THAT(out.unseen, ElementsAre("s.t: TRUNCATE PARTITION p0"));
+  EXPECT_EQ(out.changes, 2);
+}
+
 // A cut-over is two records; a stop between them must not turn the swap into a drop and a create.
 TEST_F(FileSourceTest, AStopInTheMiddleOfACutOverChangesNothing) {
   Write("1.jsonl", Ddl("CREATE TABLE t (id INT PRIMARY KEY, a INT)", "CREATE", "t", {"id", "a"}) +
