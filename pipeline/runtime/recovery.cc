@@ -262,6 +262,7 @@ void Runtime::Impl::MakeWriters(SinkRun& run) {
     context.sink_name = run.name();
     context.sink = run.sink();
     context.attempt = attempt_;
+    context.last_cut = next_cut_ - 1;
     context.clock = parts_.clock;
     context.budget = &budget_;
     context.pressure = &pressure_;

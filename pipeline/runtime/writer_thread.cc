@@ -24,7 +24,8 @@ int64_t BytesOf(const WriterItem& item) {
 WriterThread::WriterThread(Context context)
     : context_(std::move(context)),
       reporter_(context_.sink_name, context_.dead_letters, context_.metrics),
-      queue_(context_.queue_bytes_max) {
+      queue_(context_.queue_bytes_max),
+      last_cut_(context_.last_cut) {
   context_.pressure->Register(this);
 }
 

@@ -56,6 +56,7 @@ class WriterThread : public MemoryHolder {
     std::string sink_name;
     Sink* sink = nullptr;
     uint32_t attempt = 0;
+    CutId last_cut = 0;  // that any attempt has recorded
     const Clock* clock = nullptr;
     MemoryBudget* budget = nullptr;
     MemoryPressure* pressure = nullptr;

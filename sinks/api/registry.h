@@ -59,5 +59,11 @@ Result<std::unique_ptr<Sink>> MakeBlackholeSink(const OptionValues& options,
 Result<std::unique_ptr<Sink>> MakeKafkaSink(const OptionValues& options,
                                             const SinkEnvironment& environment);
 void CheckKafkaSink(const OptionValues& options, Problems* problems);
+Result<std::unique_ptr<Sink>> MakeStarRocksSink(const OptionValues& options,
+                                                const SinkEnvironment& environment);
+void CheckStarRocksSink(const OptionValues& options, Problems* problems);
+Result<std::unique_ptr<Sink>> MakeSelectDbSink(const OptionValues& options,
+                                               const SinkEnvironment& environment);
+void CheckSelectDbSink(const OptionValues& options, Problems* problems);
 
 }  // namespace driftless

@@ -52,8 +52,8 @@ std::span<const OptionSpec> SelectDbOptions() {
        .change = OnChange::kHot},
       {.key = "sink.enable-2pc",
        .type = OptionType::kBool,
-       .default_value = "false",
-       .doc = "Whether loads are committed in two phases.",
+       .doc = "Whether loads become visible with the checkpoint (two-phase commit) or at once. "
+              "Default: with the checkpoint; tables without a primary key always do so.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kNewState},
       {.key = "sink.enable-delete",

@@ -1,6 +1,8 @@
 #include "schema/plan/model_planner.h"
 #include "schema/plan/type_fit.h"
 #include "sinks/api/registry.h"
+#include "sinks/olap/planner.h"
+#include "sinks/selectdb/selectdb.h"
 
 namespace driftless {
 namespace {
@@ -96,8 +98,11 @@ const ModelTraits& Traits() {
 
 }  // namespace
 
-Result<std::unique_ptr<SchemaPlanner>> MakeSelectDbPlanner(const OptionValues&) {
-  return MakeModelPlanner(&Traits());
+Result<std::unique_ptr<SchemaPlanner>> MakeSelectDbPlanner(const OptionValues& values) {
+  if (values.specs().empty()) return MakeModelPlanner(&Traits());  // nothing is configured
+  DRIFTLESS_ASSIGN_OR_RETURN(olap::OlapOptions options, selectdb::ReadOptions(values));
+  return olap::MakePlanner(&Traits(), &selectdb::SqlDialect(), std::move(options.create),
+                           options.job_timeout_ms);
 }
 
 }  // namespace driftless

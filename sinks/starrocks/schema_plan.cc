@@ -1,6 +1,8 @@
 #include "schema/plan/model_planner.h"
 #include "schema/plan/type_fit.h"
 #include "sinks/api/registry.h"
+#include "sinks/olap/planner.h"
+#include "sinks/starrocks/starrocks.h"
 
 namespace driftless {
 namespace {
@@ -10,12 +12,14 @@ Error Unsupported(const LogicalType& type) {
                    "StarRocks has no type for " + type.ToStringIgnoringNullability());
 }
 
-// Lengths count bytes there: three for a character, as the reference sink has it.
+// Lengths count bytes there: kBytes for a character (`unicode-char.max-bytes`).
+template <int kBytes>
 LogicalType Text(int64_t characters) {
-  const int64_t bytes = characters * 3;
+  const int64_t bytes = characters * kBytes;
   return LogicalType::VarChar(static_cast<int32_t>(bytes > 1048576 ? 1048576 : bytes));
 }
 
+template <int kBytes>
 Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
   switch (type.kind()) {
     case TypeKind::kDecimal:
@@ -24,9 +28,11 @@ Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
       return LogicalType::VarChar(type.precision() + (type.scale() > 0 ? 2 : 1) +
                                   (type.scale() == type.precision() ? 1 : 0));
     case TypeKind::kChar:
-      if (!is_key && type.length() * 3 <= 255) return LogicalType::Char(type.length() * 3);
-      return Text(type.length());
-    case TypeKind::kVarChar: return Text(type.length());
+      if (!is_key && type.length() * kBytes <= 255) {
+        return LogicalType::Char(type.length() * kBytes);
+      }
+      return Text<kBytes>(type.length());
+    case TypeKind::kVarChar: return Text<kBytes>(type.length());
     case TypeKind::kBinary:
     case TypeKind::kVarBinary:
       if (is_key) return Unsupported(type);
@@ -78,13 +84,14 @@ std::string TypeChangeProblem(const LogicalType& from, const LogicalType& to) {
          to.ToStringIgnoringNullability();
 }
 
-const ModelTraits& Traits() {
+template <int kBytes>
+const ModelTraits* Traits() {
   static const ModelTraits* const kTraits = new ModelTraits{
       .sink = "StarRocks",
       .can = {EventKind::kCreateTable, EventKind::kDropTable, EventKind::kTruncateTable,
               EventKind::kAddColumn, EventKind::kDropColumn, EventKind::kRenameColumn,
               EventKind::kAlterColumnType, EventKind::kAlterTableComment},
-      .map_type = MapType,
+      .map_type = MapType<kBytes>,
       .type_change_problem = TypeChangeProblem,
       .never_adds_first = true,
       .adds_not_null_with_default = true,
@@ -92,13 +99,23 @@ const ModelTraits& Traits() {
       .old_rows_read_default = true,
 
   };
-  return *kTraits;
+  return kTraits;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<SchemaPlanner>> MakeStarRocksPlanner(const OptionValues&) {
-  return MakeModelPlanner(&Traits());
+Result<std::unique_ptr<SchemaPlanner>> MakeStarRocksPlanner(const OptionValues& values) {
+  if (values.specs().empty()) return MakeModelPlanner(Traits<3>());  // nothing is configured
+  DRIFTLESS_ASSIGN_OR_RETURN(olap::OlapOptions options, starrocks::ReadOptions(values));
+  const ModelTraits* traits = nullptr;
+  switch (values.Int("unicode-char.max-bytes").value_or(3)) {
+    case 1: traits = Traits<1>(); break;
+    case 2: traits = Traits<2>(); break;
+    case 4: traits = Traits<4>(); break;
+    default: traits = Traits<3>();
+  }
+  return olap::MakePlanner(traits, &starrocks::SqlDialect(), std::move(options.create),
+                           options.job_timeout_ms);
 }
 
 }  // namespace driftless

@@ -1,0 +1,84 @@
+#include "sinks/olap/loader.h"
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "sinks/olap/http_client.h"
+#include "sinks/olap/load_answer.h"
+
+namespace driftless::olap {
+namespace {
+
+constexpr size_t kNameBytes = 40;
+constexpr size_t kShownBytes = 600;
+
+// FNV-1a (draft-eastlake-fnv, 64 bits): stable over builds and machines.
+uint64_t Hash(std::string_view text, uint64_t seed) {
+  for (const char c : text) {
+    seed ^= static_cast<uint8_t>(c);
+    seed *= 1099511628211ULL;
+  }
+  return seed;
+}
+
+std::string Plain(std::string_view text) {
+  std::string plain;
+  for (const char c : text.substr(0, kNameBytes)) {
+    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_';
+    plain += fits ? c : '_';
+  }
+  return plain;
+}
+
+}  // namespace
+
+Labels::Labels(std::string_view prefix, const CommitIdentity& identity) {
+  uint64_t hash = 14695981039346656037ULL;
+  for (const std::string* part : {&identity.pipeline, &identity.sink, &identity.table.catalog,
+                                  &identity.table.database, &identity.table.table}) {
+    hash = Hash(*part, hash);
+    hash = Hash(std::string_view("\0", 1), hash);
+  }
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string digits;
+  for (int shift = 60; shift >= 0; shift -= 4) digits += kHex[(hash >> shift) & 15];
+  if (!prefix.empty()) owner_ = Plain(prefix.substr(0, 24)) + "-";
+  owner_ += Plain(identity.table.table) + "-" + digits;
+}
+
+std::string Labels::Of(CutId cut, uint32_t attempt, int number) const {
+  return owner_ + "-" + std::to_string(cut) + "-" + std::to_string(attempt) + "-" +
+         std::to_string(number);
+}
+
+bool load_retry::IsBusy(std::string_view message) {
+  static constexpr std::array<std::string_view, 7> kBusy = {
+      "current running txns on db", "too many tablet versions", "exceed max version num",
+      "tablet version count",       "-235",                     "get database write lock timeout",
+      "blocked on schema change"};
+  for (const std::string_view text : kBusy) {
+    if (message.find(text) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+void load_retry::Wait(int tries) {
+  const int shift = tries < 5 ? tries : 5;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100 << shift));
+}
+
+Error RefusedLoad(HttpClient* http, const TablePath& table, const LoadAnswer& answer) {
+  std::string text = "the server refused rows for " + table.ToString() + ": " +
+                     (answer.message.empty() ? answer.status : answer.message);
+  if (!answer.error_url.empty()) {
+    std::string rows = http->Fetch(answer.error_url);
+    if (rows.size() > kShownBytes) rows = rows.substr(0, kShownBytes) + " ...";
+    while (!rows.empty() && rows.back() == '\n') rows.pop_back();
+    text += rows.empty() ? " (see " + answer.error_url + ")" : "; the first rows: " + rows;
+  }
+  return MakeError(ErrorKind::kInvalidInput, std::move(text));
+}
+
+}  // namespace driftless::olap

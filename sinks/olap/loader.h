@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sinks/api/sink.h"
+
+namespace driftless::olap {
+
+// Names the loads of one table: pipeline, sink and table, then cut, attempt and a running number,
+// so that a load whose answer was lost is found again, and one of an older attempt recognised.
+// Letters, digits, "-", "_" and ":" only, 128 at most (Doris, "Stream Load", header label).
+class Labels {
+ public:
+  Labels(std::string_view prefix, const CommitIdentity& identity);
+  std::string Of(CutId cut, uint32_t attempt, int number) const;
+
+ private:
+  std::string owner_;
+};
+
+// The load of one (table, cut) by one writer. Its rows are durable and invisible after Finish.
+class TableLoad {
+ public:
+  virtual ~TableLoad() = default;
+  // One JSON object per element, in order, as RowEncoder writes them. Errors: kInvalidInput with
+  // the server's reason and the first refused rows; retryable kinds: nothing of this cut counts, it
+  // is loaded again under another attempt.
+  virtual Result<void> Send(std::string_view body) = 0;
+  // What Commit needs; empty: nothing was sent.
+  virtual Result<std::string> Finish() = 0;
+};
+
+// How rows travel: the stream-load protocol of one product. Thread-safe.
+class Loader {
+ public:
+  virtual ~Loader() = default;
+
+  virtual std::unique_ptr<TableLoad> Begin(const EvolvedSchema& table, const Labels& labels,
+                                           CutId cut, uint32_t attempt) = 0;
+  virtual Result<CommitState> LookUp(const TablePath& table, std::string_view payload) = 0;
+  virtual Result<void> Commit(const TablePath& table, std::string_view payload) = 0;
+  virtual Result<void> Abort(const TablePath& table, std::string_view payload) = 0;
+  // Ends what an older attempt left open under a label. False: the server does not know the label.
+  virtual Result<bool> Abandon(const TablePath& table, const std::string& label) = 0;
+
+  // How bodies look: "[{..},{..}]", or one object per line.
+  virtual bool takes_array() const = 0;
+};
+
+// What retries have in common.
+namespace load_retry {
+// Whether the server is busy and the same load may succeed a little later.
+bool IsBusy(std::string_view message);
+// Waits before try number `tries` (from 1).
+void Wait(int tries);
+}  // namespace load_retry
+
+class HttpClient;
+struct LoadAnswer;
+// The error of a refused load: the server's message and the first rows that it refused.
+Error RefusedLoad(HttpClient* http, const TablePath& table, const LoadAnswer& answer);
+
+}  // namespace driftless::olap

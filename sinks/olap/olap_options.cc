@@ -1,0 +1,106 @@
+#include "sinks/olap/olap_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "schema/base/letter_case.h"
+
+namespace driftless::olap {
+namespace {
+
+constexpr std::string_view kJdbc = "jdbc:mysql://";
+
+Error NoAddress(std::string_view text) {
+  return MakeError(ErrorKind::kInvalidConfig,
+                   "\"" + std::string(text) + "\" is no address: host:port is expected");
+}
+
+std::vector<std::string_view> Split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(at);
+    std::string_view part = text.substr(0, end);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    if (!part.empty()) parts.push_back(part);
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// Headers that say what our body is, or carry the promise of exactly once.
+constexpr std::array<std::string_view, 17> kOwnHeaders = {
+    "label",           "db",          "table",          "format",
+    "expect",          "columns",     "jsonpaths",      "strip_outer_array",
+    "json_root",       "partial_update", "partial_columns", "hidden_columns",
+    "two_phase_commit", "group_commit", "authorization", "compression",
+    "max_filter_ratio"};
+
+}  // namespace
+
+Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls) {
+  std::string_view rest = text;
+  if (rest.starts_with(kJdbc)) rest.remove_prefix(kJdbc.size());
+  const size_t query = rest.find('?');
+  if (query != std::string_view::npos) {
+    const std::string parameters = LowerCase(rest.substr(query));
+    *tls = parameters.find("usessl=true") != std::string::npos ||
+           parameters.find("sslmode=required") != std::string::npos ||
+           parameters.find("sslmode=verify") != std::string::npos;
+    rest = rest.substr(0, query);
+  }
+  rest = rest.substr(0, rest.find('/'));
+  std::vector<SqlEndpoint> endpoints;
+  for (const std::string_view address : Split(rest, ',')) {
+    const size_t colon = address.rfind(':');
+    SqlEndpoint endpoint;
+    if (colon == std::string_view::npos || colon == 0) return NoAddress(address);
+    endpoint.host = address.substr(0, colon);
+    const std::string_view port = address.substr(colon + 1);
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+    if (error != std::errc() || end != port.data() + port.size()) return NoAddress(address);
+    endpoints.push_back(std::move(endpoint));
+  }
+  if (endpoints.empty()) return NoAddress(text);
+  return endpoints;
+}
+
+Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::string>& items) {
+  std::vector<std::string> addresses;
+  for (const std::string& item : items) {
+    for (const std::string_view part : Split(item, ',')) {
+      std::string_view address = part;
+      while (address.ends_with('/')) address.remove_suffix(1);
+      const size_t scheme = address.find("://");
+      const std::string_view host =
+          scheme == std::string_view::npos ? address : address.substr(scheme + 3);
+      if (host.rfind(':') == std::string_view::npos || host.front() == ':') {
+        return NoAddress(address);
+      }
+      addresses.push_back(scheme == std::string_view::npos ? "http://" + std::string(address)
+                                                           : std::string(address));
+    }
+  }
+  if (addresses.empty()) return NoAddress("");
+  return addresses;
+}
+
+Result<void> CheckLoadHeaders(const OptionValues& values,
+                              const std::map<std::string, std::string>& headers) {
+  for (const auto& [name, value] : headers) {
+    const std::string lower = LowerCase(name);
+    if (std::find(kOwnHeaders.begin(), kOwnHeaders.end(), lower) == kOwnHeaders.end()) continue;
+    // Files of the reference sink say what it needs itself.
+    if (lower == "format" && value == "json") continue;
+    if (lower == "strip_outer_array" || lower == "two_phase_commit") continue;
+    const Location at = values.At("sink.properties.*");
+    return MakeError(ErrorKind::kInvalidConfig,
+                     "sink.properties." + name + ": " + value +
+                         " is a header that the sink sets itself, row by row right")
+        .At(at.line, at.column);
+  }
+  return {};
+}
+
+}  // namespace driftless::olap

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "config/options/option.h"
+#include "sinks/clients/mysql/sql_session.h"
+#include "sinks/olap/dialect.h"
+
+namespace driftless::olap {
+
+// What the options of a StarRocks or SelectDB sink say.
+struct OlapOptions {
+  SqlSessionOptions sql;
+  std::vector<std::string> load_addresses;  // "http://host:8030", without a slash at the end
+  // Doris: back ends that loads go to without asking a front end; empty: follow the front end.
+  std::vector<std::string> back_ends;
+  int64_t connect_timeout_ms = 30'000;
+  int64_t continue_timeout_ms = 30'000;
+  int64_t answer_timeout_ms = 0;  // 0: for ever
+  int max_retries = 3;            // of one load
+  std::string label_prefix;
+  std::map<std::string, std::string> load_headers;  // of Stream Load, as the user gave them
+  CreateOptions create;
+  int64_t job_timeout_ms = 30 * 60'000;
+  bool two_phase = true;        // Doris: loads become visible with the cut
+  bool carries_deletes = true;  // Doris: sink.enable-delete
+  int io_threads = 2;
+  int64_t load_bytes_max = 32 << 20;  // of one request
+};
+
+// "jdbc:mysql://h1:9030,h2:9030/db?useSSL=true" or "h1:9030,h2:9030" as addresses; `tls` is set
+// where the URL asks for it. Errors: kInvalidConfig.
+Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls);
+// "h1:8030", "https://h1:8030": with a scheme in front. Errors: kInvalidConfig.
+Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::string>& items);
+// Errors where a header is one that the sink sets itself.
+Result<void> CheckLoadHeaders(const OptionValues& values,
+                              const std::map<std::string, std::string>& headers);
+
+}  // namespace driftless::olap

@@ -1,0 +1,239 @@
+#include "sinks/olap/sink.h"
+
+#include <set>
+#include <utility>
+
+#include "sinks/api/memory_budget.h"
+#include "sinks/api/projected_batch.h"
+#include "sinks/olap/schema_steps.h"
+
+namespace driftless::olap {
+namespace {
+
+// Labels of older attempts are asked for so far around: each start cleans up behind the one before,
+// and few cuts are under way at a time.
+constexpr uint32_t kAttemptsLookedAt = 2;
+constexpr CutId kCutsLookedAt = 4;
+
+class OlapWriter : public TableWriter {
+ public:
+  OlapWriter(Loader* loader, Labels labels, const EvolvedSchema& table, OperationField operation,
+             int64_t load_bytes_max, const WriterContext& context)
+      : loader_(*loader),
+        labels_(std::move(labels)),
+        table_(table),
+        encoder_(table, operation, loader->takes_array() ? ',' : '\n'),
+        load_bytes_max_(load_bytes_max),
+        attempt_(context.identity.attempt),
+        cut_(context.identity.cut),
+        budget_(context.budget),
+        reporter_(context.reporter) {}
+
+  ~OlapWriter() override { Charge(0); }
+
+  Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
+                     std::span<const uint32_t> rows) override {
+    if (rows.empty()) return {};
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::shared_ptr<const ProjectedBatch> projected,
+                               ProjectedBatch::Make(batch, projection, rows, reporter_));
+    if (body_.empty() && loader_.takes_array()) body_ += '[';
+    DRIFTLESS_TRY(encoder_.Append(*projected, projection, reporter_, &body_, &body_rows_));
+    Charge(buffered_bytes());
+    if (buffered_bytes() >= load_bytes_max_) return Roll();
+    return {};
+  }
+
+  Result<void> Roll() override {
+    if (body_rows_ == 0) return {};
+    if (load_ == nullptr) load_ = loader_.Begin(table_, labels_, cut_, attempt_);
+    if (loader_.takes_array()) {
+      body_.back() = ']';  // was the comma behind the last row
+    }
+    DRIFTLESS_TRY(load_->Send(body_));
+    rows_ += body_rows_;
+    bytes_ += static_cast<int64_t>(body_.size());
+    body_.clear();
+    body_rows_ = 0;
+    if (static_cast<int64_t>(body_.capacity()) > load_bytes_max_ / 4) body_.shrink_to_fit();
+    Charge(0);
+    return {};
+  }
+
+  Result<PreparedPart> Prepare(CutId cut) override {
+    if (load_ == nullptr) cut_ = cut;
+    DRIFTLESS_TRY(Roll());
+    PreparedPart part;
+    part.rows = std::exchange(rows_, 0);
+    part.bytes = std::exchange(bytes_, 0);
+    if (load_ != nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(part.payload, load_->Finish());
+      load_.reset();
+    }
+    cut_ = cut + 1;
+    return part;
+  }
+
+  int64_t buffered_bytes() const override { return static_cast<int64_t>(body_.size()); }
+
+ private:
+  void Charge(int64_t bytes) {
+    if (budget_ != nullptr) {
+      if (bytes > charged_) budget_->Add(bytes - charged_);
+      if (bytes < charged_) budget_->Release(charged_ - bytes);
+    }
+    charged_ = bytes;
+  }
+
+  Loader& loader_;
+  const Labels labels_;
+  const EvolvedSchema table_;
+  RowEncoder encoder_;
+  const int64_t load_bytes_max_;
+  const uint32_t attempt_;
+  CutId cut_;
+  MemoryBudget* const budget_;
+  RowReporter* const reporter_;
+  std::unique_ptr<TableLoad> load_;  // of the cut at hand; null: nothing was sent for it
+  std::string body_;
+  int64_t body_rows_ = 0;
+  int64_t rows_ = 0;
+  int64_t bytes_ = 0;
+  int64_t charged_ = 0;
+};
+
+class OlapSink : public Sink {
+ public:
+  OlapSink(Product product, OlapOptions options, const SinkEnvironment& environment)
+      : product_(std::move(product)),
+        options_(std::move(options)),
+        environment_(environment),
+        steps_(product_.dialect, options_, product_.planner.get()) {}
+
+  const CapabilityMatrix& matrix() const override { return *product_.matrix; }
+  const SchemaPlanner& planner() const override { return *product_.planner; }
+
+  SinkTraits traits() const override {
+    SinkTraits traits;
+    traits.transactional = true;
+    traits.io_threads = options_.io_threads;
+    return traits;
+  }
+
+  Result<SinkInfo> Connect() override {
+    SinkInfo info;
+    info.product = product_.dialect->product();
+    DRIFTLESS_ASSIGN_OR_RETURN(info.version, steps_.Version());
+    const SqlEndpoint& first = options_.sql.endpoints.front();
+    info.identity = std::string(product_.matrix->sink) + " " + first.host + ":" +
+                    std::to_string(first.port);
+    return info;
+  }
+
+  Result<std::optional<SinkTable>> ReadTable(const TablePath& table) override {
+    return steps_.Read(table);
+  }
+
+  Result<void> ExecuteStep(const SchemaPlan& plan, StepIndex step) override {
+    auto done = steps_.Execute(plan, step);
+    if (!done) return std::move(done).error().Context("table " + plan.sink_table.ToString());
+    return {};
+  }
+
+  WriterIndex WriterCount(const EvolvedSchema&) const override { return 1; }
+  void Assign(const ChangeBatch& batch, const EvolvedSchema&, const Projection&,
+              WriterRows* out) override {
+    out->Reset(1);
+    for (uint32_t row = 0; row < batch.size(); ++row) out->Add(0, row);
+  }
+
+  Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex,
+                                    const WriterContext& context) override {
+    DRIFTLESS_TRY(FindColumns(table));
+    const Labels labels(options_.label_prefix, context.identity);
+    DRIFTLESS_TRY(AbandonOlder(table.path, labels, context.identity));
+    return std::make_unique<OlapWriter>(product_.loader.get(), labels, table, product_.operation,
+                                        options_.load_bytes_max, context);
+  }
+
+  Result<CommitToken> Seal(const CommitIdentity& identity, const EvolvedSchema&,
+                           std::span<const PreparedPart> parts) override {
+    CommitToken token{identity, ""};
+    for (const PreparedPart& part : parts) token.payload += part.payload;
+    return token;
+  }
+  Result<CommitState> LookUp(const CommitToken& token) override {
+    return product_.loader->LookUp(token.identity.table, token.payload);
+  }
+  Result<void> Commit(std::span<const CommitToken> tokens) override {
+    for (const CommitToken& token : tokens) {
+      DRIFTLESS_TRY(product_.loader->Commit(token.identity.table, token.payload));
+    }
+    return {};
+  }
+  Result<void> Abort(std::span<const CommitToken> tokens) override {
+    for (const CommitToken& token : tokens) {
+      DRIFTLESS_TRY(product_.loader->Abort(token.identity.table, token.payload));
+    }
+    return {};
+  }
+  // Loads of older attempts are found by their labels, which need the number of the attempt: the
+  // first writer of a table cleans up.
+  Result<void> CleanUp(const TablePath&, std::span<const CommitToken>) override { return {}; }
+
+ private:
+  // A load leaves out fields that the table lacks without a word, so that a column that somebody
+  // dropped would lose its values in silence.
+  Result<void> FindColumns(const EvolvedSchema& table) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<SinkTable> actual, steps_.Read(table.path));
+    if (!actual) {
+      return MakeError(ErrorKind::kNotFound, "there is no table " + table.path.ToString() +
+                                                 " at the sink any more");
+    }
+    for (const EvolvedColumn& column : table.columns) {
+      if (actual->FindName(column.sink.name) != nullptr) continue;
+      return MakeError(ErrorKind::kRefused, "table " + table.path.ToString() +
+                                                " at the sink has no column " + column.sink.name +
+                                                " any more: somebody else changed it");
+    }
+    return {};
+  }
+
+  // What the state has recorded of older attempts was settled before any writer is opened.
+  Result<void> AbandonOlder(const TablePath& table, const Labels& labels,
+                            const CommitIdentity& identity) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!cleaned_.insert(table).second) return {};
+    }
+    const uint32_t first =
+        identity.attempt > kAttemptsLookedAt ? identity.attempt - kAttemptsLookedAt : 0;
+    for (uint32_t attempt = first; attempt < identity.attempt; ++attempt) {
+      const CutId oldest = identity.cut > kCutsLookedAt ? identity.cut - kCutsLookedAt : 1;
+      for (CutId cut = oldest; cut < identity.cut + kCutsLookedAt; ++cut) {
+        for (int number = 0;; ++number) {
+          DRIFTLESS_ASSIGN_OR_RETURN(
+              const bool known,
+              product_.loader->Abandon(table, labels.Of(cut, attempt, number)));
+          if (!known) break;
+        }
+      }
+    }
+    return {};
+  }
+
+  const Product product_;
+  const OlapOptions options_;
+  const SinkEnvironment environment_;
+  SchemaSteps steps_;
+  std::mutex mutex_;
+  std::set<TablePath> cleaned_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> MakeSink(Product product, OlapOptions options,
+                               const SinkEnvironment& environment) {
+  return std::make_unique<OlapSink>(std::move(product), std::move(options), environment);
+}
+
+}  // namespace driftless::olap

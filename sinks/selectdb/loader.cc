@@ -1,0 +1,300 @@
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+
+#include "sinks/olap/http_client.h"
+#include "sinks/olap/load_answer.h"
+#include "sinks/selectdb/selectdb.h"
+
+namespace driftless::selectdb {
+namespace {
+
+using olap::HttpAnswer;
+using olap::HttpClient;
+using olap::HttpRequest;
+using olap::LoadAnswer;
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// One load that is prepared: its label, and the server's number where its answer was not lost.
+struct PreparedLoad {
+  std::string label;
+  int64_t txn_id = -1;
+};
+
+// "label number" per line.
+std::string Encode(const std::vector<PreparedLoad>& loads) {
+  std::string text;
+  for (const PreparedLoad& load : loads) {
+    text += load.label + " " + std::to_string(load.txn_id) + "\n";
+  }
+  return text;
+}
+
+Result<std::vector<PreparedLoad>> Decode(std::string_view payload) {
+  std::vector<PreparedLoad> loads;
+  while (!payload.empty()) {
+    const std::string_view line = payload.substr(0, payload.find('\n'));
+    payload.remove_prefix(std::min(line.size() + 1, payload.size()));
+    const size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) {
+      return MakeError(ErrorKind::kCorrupt, "a recorded load has no number: " + std::string(line));
+    }
+    PreparedLoad load{std::string(line.substr(0, blank)), -1};
+    const std::string_view number = line.substr(blank + 1);
+    std::from_chars(number.data(), number.data() + number.size(), load.txn_id);
+    loads.push_back(std::move(load));
+  }
+  return loads;
+}
+
+class Calls {
+ public:
+  explicit Calls(const olap::OlapOptions& options)
+      : http_({options.load_addresses, options.sql.user, options.sql.password,
+               options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
+        back_ends_(options.back_ends),
+        load_headers_(options.load_headers),
+        two_phase_(options.two_phase),
+        max_retries_(options.max_retries) {}
+
+  HttpClient* http() { return &http_; }
+  bool two_phase() const { return two_phase_; }
+  int max_retries() const { return max_retries_; }
+
+  // `has_key`: the table takes deletes, as a hidden column of the rows.
+  Result<LoadAnswer> Load(const TablePath& table, const std::string& label, bool two_phase,
+                          bool has_key, std::string_view body) {
+    HttpRequest request;
+    request.method = "PUT";
+    request.path = "/api/" + olap::EscapePath(table.database) + "/" +
+                   olap::EscapePath(table.table) + "/_stream_load";
+    request.headers = {{"label", label}, {"format", "json"}, {"read_json_by_line", "true"}};
+    if (has_key) request.headers.emplace_back("hidden_columns", "__DORIS_DELETE_SIGN__");
+    if (two_phase) request.headers.emplace_back("two_phase_commit", "true");
+    for (const auto& header : load_headers_) request.headers.push_back(header);
+    request.body = body;
+    DRIFTLESS_ASSIGN_OR_RETURN(const HttpAnswer answer, SendLoad(request));
+    return olap::ParseLoadAnswer(answer.status, answer.body, "loading label " + label);
+  }
+
+  // "commit" or "abort".
+  Result<LoadAnswer> Finish(const TablePath& table, const PreparedLoad& load,
+                            std::string_view operation) {
+    HttpRequest request;
+    request.method = "PUT";
+    request.path = "/api/" + olap::EscapePath(table.database) + "/_stream_load_2pc";
+    request.headers = {{"txn_operation", std::string(operation)}};
+    if (load.txn_id >= 0) {
+      request.headers.emplace_back("txn_id", std::to_string(load.txn_id));
+    } else {
+      request.headers.emplace_back("label", load.label);
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const HttpAnswer answer, http_.Send(request));
+    return olap::ParseLoadAnswer(answer.status, answer.body,
+                                 std::string(operation) + " of label " + load.label);
+  }
+
+  // UNKNOWN, PREPARE, PRECOMMITTED, COMMITTED, VISIBLE, ABORTED.
+  Result<std::string> State(const TablePath& table, const std::string& label) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = "/api/" + olap::EscapePath(table.database) + "/get_load_state?label=" + label;
+    auto answer = http_.Send(request);
+    if (!answer) {
+      if (answer.error().kind() != ErrorKind::kCommitUnknown) return std::move(answer).error();
+      return MakeError(ErrorKind::kUnavailable, answer.error().message());  // asking is harmless
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        const LoadAnswer state,
+        olap::ParseLoadAnswer(answer->status, answer->body, "the state of label " + label));
+    return state.state;
+  }
+
+ private:
+  // Straight to a back end where the user names them, in turn; else where the front end says.
+  Result<HttpAnswer> SendLoad(const HttpRequest& request) {
+    if (back_ends_.empty()) return http_.Send(request);
+    for (size_t tries = 0;; ++tries) {
+      const size_t at = next_.fetch_add(1, std::memory_order_relaxed) % back_ends_.size();
+      auto answer = http_.SendTo(back_ends_[at], request);
+      if (answer || answer.error().kind() != ErrorKind::kUnavailable) return answer;
+      if (tries + 1 >= back_ends_.size()) return answer;
+    }
+  }
+
+  HttpClient http_;
+  const std::vector<std::string> back_ends_;
+  const std::map<std::string, std::string> load_headers_;
+  const bool two_phase_;
+  const int max_retries_;
+  std::atomic<size_t> next_{0};
+};
+
+class StreamLoad : public olap::TableLoad {
+ public:
+  StreamLoad(Calls* calls, TablePath table, bool has_key, const olap::Labels& labels, CutId cut,
+             uint32_t attempt)
+      : calls_(*calls),
+        table_(std::move(table)),
+        has_key_(has_key),
+        // What is loaded twice into a table without a key stays there twice.
+        two_phase_(calls->two_phase() || !has_key),
+        labels_(labels),
+        cut_(cut),
+        attempt_(attempt) {}
+
+  ~StreamLoad() override {
+    for (const PreparedLoad& load : prepared_) {
+      static_cast<void>(calls_.Finish(table_, load, "abort"));
+    }
+  }
+
+  Result<void> Send(std::string_view body) override {
+    PreparedLoad load{labels_.Of(cut_, attempt_, number_++), -1};
+    for (int tries = 1;; ++tries) {
+      Result<Sent> sent = SendOnce(&load, body);
+      if (!sent) return std::move(sent).error();
+      if (sent->done) break;
+      if (tries > calls_.max_retries()) {
+        return MakeError(ErrorKind::kUnavailable,
+                         "loading " + table_.ToString() + ": " + sent->reason);
+      }
+      olap::load_retry::Wait(tries);
+    }
+    if (two_phase_) prepared_.push_back(std::move(load));
+    return {};
+  }
+
+  Result<std::string> Finish() override {
+    std::string payload = Encode(prepared_);
+    prepared_.clear();
+    return payload;
+  }
+
+ private:
+  struct Sent {
+    bool done = false;
+    std::string reason;  // of another try
+  };
+
+  // The same label every time: a load that took effect is found under it.
+  Result<Sent> SendOnce(PreparedLoad* load, std::string_view body) {
+    Result<LoadAnswer> loaded = calls_.Load(table_, load->label, two_phase_, has_key_, body);
+    if (!loaded) {
+      if (!loaded.error().IsRetryable() && loaded.error().kind() != ErrorKind::kCommitUnknown) {
+        return std::move(loaded).error();
+      }
+      return AfterLostAnswer(*load, loaded.error().message());
+    }
+    load->txn_id = loaded->txn_id;
+    if (loaded->Is("Success") || loaded->Is("Publish Timeout")) return Sent{true, ""};
+    if (loaded->Is("Label Already Exists")) {
+      load->txn_id = -1;
+      return AfterLostAnswer(*load, loaded->message);
+    }
+    if (olap::load_retry::IsBusy(loaded->message)) return Sent{false, loaded->message};
+    return olap::RefusedLoad(calls_.http(), table_, *loaded);
+  }
+
+  Result<Sent> AfterLostAnswer(const PreparedLoad& load, const std::string& reason) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table_, load.label));
+    const bool done = state == "PRECOMMITTED" || state == "COMMITTED" || state == "VISIBLE";
+    return Sent{done, reason + " (" + state + ")"};
+  }
+
+  Calls& calls_;
+  const TablePath table_;
+  const bool has_key_;
+  const bool two_phase_;
+  const olap::Labels labels_;
+  const CutId cut_;
+  const uint32_t attempt_;
+  int number_ = 0;
+  std::vector<PreparedLoad> prepared_;
+};
+
+class StreamLoader : public olap::Loader {
+ public:
+  explicit StreamLoader(const olap::OlapOptions& options) : calls_(options) {}
+
+  std::unique_ptr<olap::TableLoad> Begin(const EvolvedSchema& table, const olap::Labels& labels,
+                                         CutId cut, uint32_t attempt) override {
+    return std::make_unique<StreamLoad>(&calls_, table.path, !table.primary_key.empty(), labels,
+                                        cut, attempt);
+  }
+
+  Result<CommitState> LookUp(const TablePath& table, std::string_view payload) override {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto loads, Decode(payload));
+    bool prepared = false;
+    bool gone = false;
+    for (const PreparedLoad& load : loads) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, load.label));
+      if (state == "PRECOMMITTED") prepared = true;
+      if (state == "PREPARE") return CommitState::kUnknown;
+      if (state == "UNKNOWN" || state == "ABORTED") gone = true;
+    }
+    if (gone) {
+      DRIFTLESS_TRY(Abort(table, payload));
+      return CommitState::kGone;
+    }
+    return prepared ? CommitState::kPrepared : CommitState::kCommitted;
+  }
+
+  Result<void> Commit(const TablePath& table, std::string_view payload) override {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto loads, Decode(payload));
+    for (const PreparedLoad& load : loads) DRIFTLESS_TRY(CommitOne(table, load));
+    return {};
+  }
+
+  Result<void> Abort(const TablePath& table, std::string_view payload) override {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto loads, Decode(payload));
+    for (const PreparedLoad& load : loads) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, load.label));
+      if (state != "PRECOMMITTED" && state != "PREPARE") continue;
+      const auto aborted = calls_.Finish(table, load, "abort");
+      if (!aborted) return aborted.error();
+    }
+    return {};
+  }
+
+  Result<bool> Abandon(const TablePath& table, const std::string& label) override {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
+    if (state == "UNKNOWN" || state.empty()) return false;
+    if (state == "PRECOMMITTED" || state == "PREPARE") {
+      DRIFTLESS_TRY(Abort(table, Encode({PreparedLoad{label, -1}})));
+    }
+    return true;
+  }
+
+  bool takes_array() const override { return false; }
+
+ private:
+  Result<void> CommitOne(const TablePath& table, const PreparedLoad& load) {
+    const auto committed = calls_.Finish(table, load, "commit");
+    if (committed && committed->Is("Success")) return {};
+    if (committed && (Contains(committed->message, "is already COMMITTED") ||
+                      Contains(committed->message, "is already VISIBLE"))) {
+      return {};
+    }
+    if (!committed && committed.error().kind() == ErrorKind::kPermission) return committed.error();
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, load.label));
+    if (state == "COMMITTED" || state == "VISIBLE") return {};
+    if (!committed) return committed.error();
+    return MakeError(ErrorKind::kCommitUnknown, "committing label " + load.label + " (" + state +
+                                                    "): " + committed->status + " " +
+                                                    committed->message);
+  }
+
+  Calls calls_;
+};
+
+}  // namespace
+
+std::unique_ptr<olap::Loader> MakeLoader(const olap::OlapOptions& options) {
+  return std::make_unique<StreamLoader>(options);
+}
+
+}  // namespace driftless::selectdb

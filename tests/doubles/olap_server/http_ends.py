@@ -1,0 +1,365 @@
+"""The HTTP ports of a front end and a back end: redirects, labels, transactions, and what both refuse."""
+import base64
+import json
+import socketserver
+import threading
+import urllib.parse
+
+from catalog import LABEL
+from sql_text import SqlError
+
+OPEN = ("PREPARE", "PREPARED", "PRECOMMITTED")
+
+
+class Faults:
+    """What is to go wrong, so many times each; tests add to it while the double runs."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.left = {}
+
+    def add(self, name, count, skip=0):
+        with self.lock:
+            self.left[name] = [count, skip]
+
+    def take(self, name):
+        with self.lock:
+            entry = self.left.get(name)
+            if entry is None or entry[0] <= 0:
+                return False
+            if entry[1] > 0:
+                entry[1] -= 1
+                return False
+            entry[0] -= 1
+            return True
+
+
+class Dropped(Exception):
+    """The connection ends without an answer."""
+
+
+class Handler(socketserver.StreamRequestHandler):
+    def handle(self):
+        try:
+            while self.one():
+                pass
+        except (Dropped, ConnectionError, OSError):
+            return
+
+    def one(self):
+        line = self.rfile.readline().decode().strip()
+        if not line:
+            return False
+        self.method, target, _ = line.split(" ")
+        url = urllib.parse.urlsplit(target)
+        self.path = [urllib.parse.unquote(part) for part in url.path.split("/")[1:]]
+        self.target = target
+        self.query = dict(urllib.parse.parse_qsl(url.query))
+        self.headers = {}
+        while True:
+            line = self.rfile.readline().decode().strip()
+            if not line:
+                break
+            name, _, value = line.partition(":")
+            self.headers[name.lower()] = value.strip()
+        if self.path[0] != "_double" and self.path[0] != "errors" and not self.authorised():
+            return self.answer({"status": "FAILED", "msg": "Access denied"}, 401)
+        return self.serve()
+
+    def authorised(self):
+        text = self.headers.get("authorization", "")
+        if not text.startswith("Basic "):
+            return False
+        return base64.b64decode(text[6:]).decode() == f"{self.server.user}:{self.server.password}"
+
+    def body(self):
+        """Asks for the body and reads it."""
+        if self.headers.get("expect", "").lower() == "100-continue":
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        length = int(self.headers.get("content-length", "0"))
+        data = self.rfile.read(length)
+        if len(data) < length:
+            raise Dropped
+        return data
+
+    def answer(self, content, status=200, headers=()):
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        text = f"HTTP/1.1 {status} X\r\nContent-Length: {len(data)}\r\n"
+        for name, value in headers:
+            text += f"{name}: {value}\r\n"
+        # A body that was announced and never asked for must not be read as the next request.
+        close = status == 307 or (status >= 400 and int(self.headers.get("content-length", "0")) > 0)
+        if close:
+            text += "Connection: close\r\n"
+        self.wfile.write(text.encode() + b"\r\n" + data)
+        return not close
+
+    def drop_if(self, fault):
+        if self.server.faults.take(fault):
+            raise Dropped
+
+
+class FrontEnd(Handler):
+    def serve(self):
+        faults = self.server.faults
+        if self.path[0] == "_double":
+            return self.control()
+        if faults.take("fe_503"):
+            return self.answer({"status": "FAILED", "msg": "not master"}, 503)
+        if self.path[0] == "api" and self.path[-1] == "get_load_state":
+            return self.load_state(self.path[1], self.query.get("label", ""))
+        if self.path[0] == "api" and self.path[-1] == "_stream_load":
+            return self.redirect()
+        if self.path[0] == "api" and self.path[-1] == "_stream_load_2pc" and self.server.catalog.product == "doris":
+            return self.finish_2pc()
+        if self.path[:2] == ["api", "transaction"] and self.server.catalog.product == "starrocks":
+            return self.redirect() if self.path[2] == "load" else self.transaction(self.path[2])
+        return self.answer({"status": "FAILED", "msg": f"Not implemented: {self.target}"}, 404)
+
+    def redirect(self):
+        if self.headers.get("expect", "").lower() != "100-continue":
+            return self.answer({"status": "FAILED", "msg": "There is no 100-continue header"}, 400)
+        port = 1 if self.server.faults.take("dead_be") else self.server.back_end_port
+        return self.answer(b"", 307, [("Location", f"http://{self.server.user}@127.0.0.1:{port}{self.target}")])
+
+    def load_state(self, database, label):
+        with self.server.catalog.lock:
+            found = self.server.catalog.find_label(database, label)
+            state = found.state if found else "UNKNOWN"
+        if self.server.catalog.product == "doris":
+            return self.answer({"msg": "success", "code": 0, "data": state, "count": 0})
+        return self.answer({"state": state, "status": "OK", "msg": ""})
+
+    # ---- StarRocks: transactions ----------------------------------------------------------------
+
+    def transaction(self, operation):
+        self.drop_if(f"{operation}_gone_before")
+        with self.server.catalog.lock:
+            answer = self.transaction_answer(operation)
+        self.drop_if(f"{operation}_gone_after")
+        return self.answer(answer)
+
+    def transaction_answer(self, operation):
+        catalog = self.server.catalog
+        label, database = self.headers.get("label", ""), self.headers.get("db", "")
+        found = catalog.find_label(database, label)
+        if operation == "begin":
+            if not label or not self.headers.get("table"):
+                return {"Status": "FAILED", "Message": "empty label or table"}
+            if found is not None and found.state not in ("ABORTED",):
+                if found.state != "PREPARE":
+                    return {"Status": "LABEL_ALREADY_EXISTS", "Message": f"Label [{label}] has already been used.",
+                            "ExistingJobStatus": "FINISHED" if found.state in ("COMMITTED", "VISIBLE") else "RUNNING"}
+                found.state = "ABORTED"  # of the same client: begun anew
+            try:
+                begun = catalog.begin(label, database, self.headers["table"])
+            except SqlError as error:
+                return {"Status": "FAILED", "Message": str(error)}
+            return {"Status": "OK", "Label": label, "TxnId": begun.number, "Message": ""}
+        if found is None:
+            return {"Status": "TXN_NOT_EXISTS", "Message": f"transaction with label {label} not exists"}
+        if operation == "prepare":
+            if found.state != "PREPARE":
+                return {"Status": "TXN_NOT_EXISTS" if found.state == "ABORTED" else "FAILED",
+                        "Message": f"transaction with label {label} is {found.state}"}
+            found.state = "PREPARED"
+        elif operation == "commit":
+            if found.state in ("COMMITTED", "VISIBLE"):
+                return {"Status": "OK", "Label": label, "Message": "already committed"}
+            if found.state != "PREPARED":
+                return {"Status": "FAILED", "Message": f"transaction with label {label} is {found.state}, not prepared"}
+            catalog.publish(found)
+            if self.server.faults.take("publish_timeout"):
+                return {"Status": "Publish Timeout", "Label": label, "Message": ""}
+        elif operation == "rollback":
+            if found.state in ("COMMITTED", "VISIBLE"):
+                return {"Status": "FAILED", "Message": f"transaction with label {label} is already {found.state}"}
+            found.state = "ABORTED"
+            found.changes = []
+        else:
+            return {"Status": "FAILED", "Message": f"no operation {operation}"}
+        return {"Status": "OK", "Label": label, "TxnId": found.number, "Message": ""}
+
+    # ---- Doris: two phases ----------------------------------------------------------------------
+
+    def finish_2pc(self):
+        operation = self.headers.get("txn_operation", "")
+        self.drop_if(f"{operation}_gone_before")
+        with self.server.catalog.lock:
+            answer = self.answer_2pc(self.path[1], operation)
+        self.drop_if(f"{operation}_gone_after")
+        return self.answer(answer)
+
+    def answer_2pc(self, database, operation):
+        catalog = self.server.catalog
+        number = self.headers.get("txn_id")
+        if number is not None:
+            found = next((t for t in catalog.transactions if str(t.number) == number), None)
+        else:
+            found = catalog.find_label(database, self.headers.get("label", ""))
+        if found is None:
+            return {"status": "Fail", "msg": f"transaction [{number}] not found"}
+        if operation == "commit":
+            if found.state in ("COMMITTED", "VISIBLE"):
+                return {"status": "Fail", "msg": f"transaction [{found.number}] is already {found.state}, not pre-committed."}
+            if found.state != "PRECOMMITTED":
+                return {"status": "Fail", "msg": f"transaction [{found.number}] is {found.state}"}
+            catalog.publish(found)
+        elif operation == "abort":
+            if found.state in ("COMMITTED", "VISIBLE"):
+                return {"status": "Fail", "msg": f"transaction [{found.number}] is already {found.state}, could not abort."}
+            found.state = "ABORTED"
+            found.changes = []
+        else:
+            return {"status": "Fail", "msg": "txn_operation should be \'commit\' or \'abort\'"}
+        return {"status": "Success", "msg": f"transaction [{found.number}] {operation} successfully."}
+
+    # ---- for tests ------------------------------------------------------------------------------
+
+    def control(self):
+        catalog = self.server.catalog
+        what = self.path[1]
+        if what == "rows":
+            try:
+                return self.answer(catalog.dump(self.query["db"], self.query["table"]))
+            except SqlError as error:
+                return self.answer({"error": str(error)}, 404)
+        if what == "statements":
+            with catalog.lock:
+                return self.answer(catalog.statements)
+        if what == "columns":
+            with catalog.lock:
+                catalog.tick()
+                table = catalog.table(self.query["db"], self.query["table"])
+                return self.answer([[c.name, c.kind, c.length, c.scale, c.nullable] for c in table.columns])
+        if what == "open":
+            with catalog.lock:
+                return self.answer([[t.label, t.state] for t in catalog.transactions if t.state in OPEN])
+        if what == "fault":
+            self.server.faults.add(self.query["name"], int(self.query.get("count", "1")), int(self.query.get("skip", "0")))
+            return self.answer({})
+        if what == "job":
+            with catalog.lock:
+                if "fault" in self.query:
+                    catalog.job_faults.append(self.query["fault"])
+                if "ms" in self.query:
+                    catalog.job_ms = int(self.query["ms"])
+                if "free" in self.query:
+                    for job in catalog.jobs:
+                        if job.message == "stuck":
+                            job.message = ""
+            return self.answer({})
+        return self.answer({"error": "unknown"}, 404)
+
+
+class BackEnd(Handler):
+    def serve(self):
+        if self.path[0] == "errors":
+            return self.answer(self.server.errors.get(self.path[1], "").encode())
+        if self.path[0] == "api" and self.path[-1] == "_stream_load" and self.server.catalog.product == "doris":
+            return self.stream_load()
+        if self.path[:3] == ["api", "transaction", "load"] and self.server.catalog.product == "starrocks":
+            return self.transaction_load()
+        return self.answer({"Status": "Fail", "Message": f"Not implemented: {self.target}"}, 404)
+
+    def objects(self, body):
+        """The rows of a body, by the headers that say how it is written."""
+        if self.headers.get("format") != "json":
+            raise ValueError("only json is read here")
+        by_line = self.headers.get("read_json_by_line") == "true"
+        stripped = self.headers.get("strip_outer_array") == "true"
+        if by_line and stripped:
+            raise ValueError("read_json_by_line and strip_outer_array exclude each other")
+        if stripped:
+            if len(body) > 104857600 and self.headers.get("ignore_json_size") != "true":
+                raise ValueError("The size of this batch exceed the max size [104857600]")
+            rows = json.loads(body)
+            if not isinstance(rows, list) or not rows:
+                raise ValueError("an empty array, or none")
+            return rows
+        return [json.loads(line) for line in body.split(b"\n") if line]
+
+    def refuse(self, refused, total, label):
+        self.server.errors[label] = "".join(f"Error: {why}. Row: {json.dumps(row)}\n" for why, row in refused)
+        port = self.server.server_address[1]
+        return {"Status": "Fail", "Label": label, "Message": "too many filtered rows", "NumberTotalRows": total,
+                "NumberFilteredRows": len(refused), "ErrorURL": f"http://127.0.0.1:{port}/errors/{label}"}
+
+    def transaction_load(self):
+        catalog = self.server.catalog
+        self.drop_if("load_gone_before")
+        body = self.body()
+        label, database, table = (self.headers.get(k, "") for k in ("label", "db", "table"))
+        with catalog.lock:
+            found = catalog.find_label(database, label)
+            if found is None or found.state != "PREPARE" or found.table != table:
+                return self.answer({"Status": "TXN_NOT_EXISTS", "Message": f"transaction with label {label} not exists"})
+            parameters = {k: v for k, v in self.headers.items() if k in ("format", "strip_outer_array", "columns", "jsonpaths")}
+            try:
+                if found.parameters not in (None, parameters):
+                    raise ValueError("the parameters of the loads of one transaction differ")
+                if self.server.faults.take("be_busy"):
+                    raise ValueError("too many tablet versions (-235)")
+                found.parameters = parameters
+                rows = self.objects(body)
+                refused = catalog.parse_rows(found, rows, "__op")
+            except (ValueError, SqlError) as error:
+                found.state = "ABORTED"
+                return self.answer({"Status": "FAILED", "Message": str(error), "Label": label})
+            if refused:
+                found.state = "ABORTED"  # an error in a transaction rolls it back
+                return self.answer(self.refuse(refused, len(rows), label))
+        self.drop_if("load_gone_after")
+        return self.answer({"Status": "OK", "Label": label, "TxnId": found.number, "Message": "",
+                            "NumberLoadedRows": len(rows), "NumberFilteredRows": 0})
+
+    def stream_load(self):
+        catalog = self.server.catalog
+        self.drop_if("load_gone_before")
+        body = self.body()
+        database, table, label = self.path[1], self.path[2], self.headers.get("label", "")
+        two_phase = self.headers.get("two_phase_commit") == "true"
+        with catalog.lock:
+            if not LABEL.match(label):
+                return self.answer({"Status": "Fail", "Message": f"Label format error. regex: {LABEL.pattern}, label: {label}"})
+            if "group_commit" in self.headers:
+                return self.answer({"Status": "Fail", "Message": "label and group_commit can't be set at the same time"})
+            found = catalog.find_label(database, label)
+            if found is not None and found.state != "ABORTED":
+                running = found.state in OPEN
+                return self.answer({"TxnId": -1, "Label": label, "Status": "Label Already Exists",
+                                    "ExistingJobStatus": "RUNNING" if running else "FINISHED",
+                                    "Message": f"Label [{label}] has already been used, relate to txn [{found.number}]"})
+            if "columns" in self.headers and "hidden_columns" in self.headers:
+                return self.answer({"Status": "Fail", "Message": "hidden_columns is not allowed with columns"})
+            if self.server.faults.take("be_busy"):
+                return self.answer({"Status": "Fail", "Label": label, "Message": "[E-235]too many tablet versions"})
+            try:
+                begun = catalog.begin(label, database, table)
+                hides = self.headers.get("hidden_columns") == "__DORIS_DELETE_SIGN__"
+                rows = self.objects(body)
+                refused = catalog.parse_rows(begun, rows, "__DORIS_DELETE_SIGN__" if hides else "\0none")
+            except (ValueError, SqlError) as error:
+                return self.answer({"Status": "Fail", "Label": label, "Message": str(error)})
+            if refused:
+                begun.state = "ABORTED"
+                return self.answer(self.refuse(refused, len(rows), label))
+            begun.state = "PRECOMMITTED"
+            if not two_phase:
+                catalog.publish(begun)
+        self.drop_if("load_gone_after")
+        return self.answer({"TxnId": begun.number, "Label": label, "Status": "Success", "Message": "OK",
+                            "TwoPhaseCommit": "true" if two_phase else "false", "NumberTotalRows": len(rows),
+                            "NumberLoadedRows": len(rows), "NumberFilteredRows": 0})
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(self, port, handler, catalog, faults, user, password):
+        super().__init__(("127.0.0.1", port), handler)
+        self.catalog, self.faults, self.user, self.password = catalog, faults, user, password
+        self.errors = {}
+        self.back_end_port = None

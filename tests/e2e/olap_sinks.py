@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""StarRocks and SelectDB sinks against a strict double of their servers (tests/doubles/olap_server).
+
+usage: olap_sinks.py --driftless BIN [--kills N] [--seed N] [--only NAME]
+"""
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from pipelines import Failed, Pipeline, Records, check, eventually, run_all
+
+DOUBLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doubles", "olap_server")
+PRODUCTS = ("starrocks", "doris")
+PASSWORD = "it's \"secret\""
+options = argparse.Namespace(kills=40, seed=0, only=None)
+
+TEXT = """source:
+  type: file
+  path: @FOLDER@/records.jsonl
+sink:
+@SINK@
+  username: root
+  password: '@PASSWORD@'
+  table.create.properties.replication_num: 1
+@MORE@pipeline:
+  name: olap
+  http.address: off
+  checkpoint.interval: 100 ms
+  schema.change.behavior: @BEHAVIOR@
+"""
+
+
+class Cluster:
+    """One double, with what tests ask of it."""
+
+    def __init__(self, product, *flags):
+        self.product = product
+        self.process = subprocess.Popen([sys.executable, DOUBLE, "--product", product, "--password", PASSWORD, *flags],
+                                        stdout=subprocess.PIPE, text=True)
+        self.ports = json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def ask(self, what, **query):
+        url = f"http://127.0.0.1:{self.ports['http']}/_double/{what}?{urllib.parse.urlencode(query)}"
+        with urllib.request.urlopen(url) as answer:
+            return json.load(answer)
+
+    def rows(self, table):
+        return self.ask("rows", db="shop", table=table)
+
+    def rows_or_none(self, table):
+        try:
+            return self.rows(table)
+        except urllib.error.HTTPError:
+            return []
+
+    def columns(self, table):
+        return self.ask("columns", db="shop", table=table)
+
+    def sink(self, dead_address=False):
+        query, http = self.ports["query"], self.ports["http"]
+        first = "127.0.0.1:1," if dead_address else ""
+        if self.product == "starrocks":
+            return (f"  type: starrocks\n  name: olap\n  jdbc-url: jdbc:mysql://{first}127.0.0.1:{query}\n"
+                    f"  load-url: {first.replace(',', ';')}127.0.0.1:{http}\n")
+        return (f"  type: doris\n  name: olap\n  jdbc-url: jdbc:mysql://{first}127.0.0.1:{query}\n"
+                f"  fenodes: {first}127.0.0.1:{http}\n")
+
+
+def make_pipeline(driftless, folder, cluster, behavior="LENIENT", more="", dead_address=False):
+    os.makedirs(folder, exist_ok=True)
+    text = (TEXT.replace("@SINK@\n", cluster.sink(dead_address)).replace("@PASSWORD@", PASSWORD.replace("'", "''"))
+            .replace("@BEHAVIOR@", behavior).replace("@MORE@", more))
+    return Pipeline(driftless, folder, text)
+
+
+def records_of(folder):
+    os.makedirs(folder, exist_ok=True)
+    return Records(os.path.join(folder, "records.jsonl"))
+
+
+ORDERS = [("id", "INT", True), ("name", "VARCHAR(20)", False), ("amount", "DECIMAL(10, 2)", False)]
+
+
+def each_product(test):
+    def run(driftless, folder):
+        for product in PRODUCTS:
+            try:
+                test(driftless, os.path.join(folder, product), product)
+            except Failed as error:
+                raise Failed(f"{product}: {error}") from error
+    run.__name__ = test.__name__
+    return run
+
+
+@each_product
+def tables_follow_the_source(driftless, folder, product):
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+    stream.row("orders", {"id": 1, "name": "a\"b\\c\n", "amount": 12.5})
+    stream.row("orders", {"id": 2, "name": None, "amount": 99999999.99})
+    stream.row("orders", {"id": 1, "name": "x", "amount": 1}, op="u", before={"id": 1, "name": "a", "amount": 12.5})
+    stream.ddl("orders", "ALTER TABLE orders ADD COLUMN note VARCHAR(10) DEFAULT 'n\"o'",
+               ORDERS + [("note", "VARCHAR(10)", False)])
+    stream.row("orders", {"id": 3, "name": "y", "amount": 3, "note": "\u00e9"})
+    stream.row("orders", None, op="d", before={"id": 2, "name": None, "amount": 99999999.99, "note": "n\"o"})
+    stream.ddl("orders", "ALTER TABLE orders DROP COLUMN amount",
+               [c for c in ORDERS if c[0] != "amount"] + [("note", "VARCHAR(10)", False)])
+    stream.row("orders", {"id": 4, "name": "z", "note": None})
+    stream.ddl("gone", "CREATE TABLE gone (id INT PRIMARY KEY)", [("id", "INT", True)])
+    stream.row("gone", {"id": 1})
+    stream.ddl("gone", "DROP TABLE gone", drop=True)
+    stream.close()
+    with Cluster(product, "--job-ms", "150", "--gap-ms", "100") as cluster:
+        pipeline = make_pipeline(driftless, folder, cluster)
+        pipeline.run()
+        wanted = [{"id": 1, "name": "x", "note": "n\"o"}, {"id": 3, "name": "y", "note": "\u00e9"},
+                  {"id": 4, "name": "z", "note": None}]
+        check(cluster.rows("orders") == wanted, f"rows are {cluster.rows('orders')}")
+        # LENIENT never drops a table by itself.
+        check(cluster.ask("open") == [], "a transaction is open")
+        verdicts = {(r["event"], r["verdict"]) for r in pipeline.audit() if r["phase"] == "outcome"}
+        check(("add.column", "apply") in verdicts and ("drop.column", "apply") in verdicts, f"{verdicts}")
+
+
+@each_product
+def renames_and_types_follow_the_matrix(driftless, folder, product):
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+    stream.row("orders", {"id": 1, "name": "a", "amount": 1})
+    renamed = [ORDERS[0], ("title", "VARCHAR(20)", False), ORDERS[2]]
+    stream.ddl("orders", "ALTER TABLE orders RENAME COLUMN name TO title", renamed)
+    stream.row("orders", {"id": 2, "title": "b", "amount": 2})
+    widened = [ORDERS[0], ("title", "VARCHAR(40)", False), ORDERS[2]]
+    stream.ddl("orders", "ALTER TABLE orders MODIFY title VARCHAR(40)", widened)
+    stream.row("orders", {"id": 3, "title": "c" * 40, "amount": 3})
+    stream.close()
+    with Cluster(product) as cluster:
+        pipeline = make_pipeline(driftless, folder, cluster)
+        if product == "doris":
+            pipeline.run()
+            check([row["title"] for row in cluster.rows("orders")] == ["a", "b", "c" * 40], "rows differ")
+            check(["title", "VARCHAR", 120, None, True] in cluster.columns("orders"), f"{cluster.columns('orders')}")
+        else:
+            # The old column stays, and the values go on into it (policy: rename skipped).
+            pipeline.run()
+            check("name" in [c[0] for c in cluster.columns("orders")], f"{cluster.columns('orders')}")
+            check([row["id"] for row in cluster.rows("orders")] == [1, 2, 3], f"{cluster.rows('orders')}")
+    if product == "starrocks":
+        with Cluster(product, "--version", "3.3.5") as cluster:
+            more = "  capability.extensions: [rename.column, alter.column.type]\n"
+            pipeline = make_pipeline(driftless, os.path.join(folder, "new"), cluster, more=more)
+            os.link(os.path.join(folder, "records.jsonl"), os.path.join(folder, "new", "records.jsonl"))
+            pipeline.run()
+            check([row["title"] for row in cluster.rows("orders")] == ["a", "b", "c" * 40], f"{cluster.rows('orders')}")
+
+
+@each_product
+def values_that_do_not_fit_are_found_before_the_load(driftless, folder, product):
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+    stream.row("orders", {"id": 1, "name": "ok", "amount": 1})
+    stream.row("orders", {"id": 2, "name": "\U0001f600" * 20, "amount": 1})  # 80 bytes, and the column takes 60
+    stream.close()
+    with Cluster(product) as cluster:
+        log = make_pipeline(driftless, folder, cluster).run(expected=1)
+        check("80 bytes, and the column takes 60" in log and "column name" in log, log[-1500:])
+        # Nothing of the cut is visible, and nothing is lost once the policy is another one.
+        check(cluster.rows_or_none("orders") in ([], [{"id": 1, "name": "ok", "amount": "1.00"}]), "rows")
+        pipeline = make_pipeline(driftless, folder, cluster, more="  on-cast-failure: null\n")
+        pipeline.run()
+        check([row["name"] for row in cluster.rows("orders")] == ["ok", None], f"{cluster.rows('orders')}")
+
+
+@each_product
+def an_existing_table_that_differs_is_reported(driftless, folder, product):
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY)", [("id", "INT", True)])
+    stream.row("orders", {"id": 1})
+    stream.close()
+    with Cluster(product) as cluster:
+        make_pipeline(driftless, folder, cluster).run()
+        again = os.path.join(folder, "again")
+        other = records_of(again)
+        other.ddl("orders", "CREATE TABLE orders (id BIGINT PRIMARY KEY, x INT)",
+                  [("id", "BIGINT", True), ("x", "INT", False)])
+        other.row("orders", {"id": 1, "x": 2})
+        other.close()
+        pipeline = make_pipeline(driftless, again, cluster)
+        process = pipeline.start("--until-end")
+        code = process.wait(timeout=60)
+        with open(pipeline.log, encoding="utf-8") as f:
+            log = f.read()
+        check(code != 0, "the run did not stop")
+        check("column id is INT, and BIGINT is wanted" in log and "column x is not there" in log, log[-1500:])
+
+
+@each_product
+def a_job_that_is_cancelled_or_too_slow_is_reported(driftless, folder, product):
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+    stream.row("orders", {"id": 1, "name": "a", "amount": 1})
+    stream.ddl("orders", "ALTER TABLE orders ADD COLUMN x INT", ORDERS + [("x", "INT", False)])
+    stream.row("orders", {"id": 2, "name": "b", "amount": 2, "x": 5})
+    stream.close()
+    with Cluster(product) as cluster:
+        cluster.ask("job", fault="cancel:no space left on backend 10001")
+        pipeline = make_pipeline(driftless, folder, cluster)
+        process = pipeline.start("--until-end")
+        process.wait(timeout=60)
+        with open(pipeline.log, encoding="utf-8") as f:
+            log = f.read()
+        check("no space left on backend 10001" in log, log[-1500:])
+        stopped = [r for r in pipeline.audit() if r.get("result", "").startswith("refused")]
+        check(stopped, "the audit log does not say that it was refused")
+        # The same state, once the server is well again.
+        pipeline.decide("decide", str(stopped[-1]["id"]), "retry")
+        pipeline.run()
+        check([row["x"] for row in cluster.rows("orders")] == [None, 5], f"{cluster.rows('orders')}")
+    with Cluster(product) as cluster:
+        cluster.ask("job", fault="stuck")
+        key = "table.schema-change.timeout" if product == "starrocks" else "schema.evolution.timeout"
+        slow = os.path.join(folder, "slow")
+        pipeline = make_pipeline(driftless, slow, cluster, more=f"  {key}: 5 s\n")
+        os.link(os.path.join(folder, "records.jsonl"), os.path.join(slow, "records.jsonl"))
+        process = pipeline.start("--until-end")
+        process.wait(timeout=60)
+        with open(pipeline.log, encoding="utf-8") as f:
+            log = f.read()
+        check("is RUNNING, 40%" in log and "schema.evolution.timeout" in log, log[-1500:])
+        check([row["id"] for row in cluster.rows("orders")] == [1], "a row of the new schema was released")
+        cluster.ask("job", free=1)
+        stopped = [r for r in pipeline.audit() if r.get("result", "").startswith("refused")]
+        pipeline.decide("decide", str(stopped[-1]["id"]), "retry")
+        pipeline.run()
+        check([row["x"] for row in cluster.rows("orders")] == [None, 5], f"{cluster.rows('orders')}")
+
+
+def changing_stream(folder, rng, rows):
+    """Inserts, updates and deletes of two tables with columns that come and go; returns what must be there at last."""
+    stream = records_of(folder)
+    truth = {"a": {}, "b": {}}
+    columns = {"a": ["v"], "b": ["v"]}
+
+    def described(table):
+        return [("id", "INT", True)] + [(name, "INT", False) for name in columns[table]]
+
+    for table in truth:
+        stream.ddl(table, f"CREATE TABLE {table} (id INT PRIMARY KEY, v INT)", described(table))
+    for i in range(rows):
+        table = rng.choice("ab")
+        kept = truth[table]
+        what = rng.random()
+        if kept and what < 0.2:
+            key = rng.choice(list(kept))
+            stream.row(table, None, op="d", before=kept.pop(key))
+        elif kept and what < 0.5:
+            key = rng.choice(list(kept))
+            after = {"id": key, **{name: i for name in columns[table]}}
+            stream.row(table, after, op="u", before=kept[key])
+            kept[key] = after
+        else:
+            row = {"id": i, **{name: i for name in columns[table]}}
+            stream.row(table, row)
+            kept[i] = row
+        if i % (rows // 12) != rows // 12 - 1:
+            continue
+        if len(columns[table]) > 2:
+            name = columns[table].pop(1)
+            stream.ddl(table, f"ALTER TABLE {table} DROP COLUMN {name}", described(table))
+            for row in kept.values():
+                row.pop(name)
+        elif i > rows // 2 and len(columns[table]) == 2:
+            stream.ddl(table, f"TRUNCATE TABLE {table}")
+            kept.clear()
+            columns[table].append(f"c{i}")
+            stream.ddl(table, f"ALTER TABLE {table} ADD COLUMN c{i} INT", described(table))
+        else:
+            columns[table].append(f"c{i}")
+            stream.ddl(table, f"ALTER TABLE {table} ADD COLUMN c{i} INT", described(table))
+            for row in kept.values():
+                row[f"c{i}"] = None
+    stream.close()
+    return {table: [kept[key] for key in sorted(kept)] for table, kept in truth.items()}
+
+
+def check_tables(cluster, truth, when):
+    for table, expected in truth.items():
+        rows = cluster.rows(table)
+        check(rows == expected, f"{when}: {table} has {len(rows)} rows, {len(expected)} are right; "
+                                f"first other ones {[(a, b) for a, b in zip(rows, expected) if a != b][:2]}")
+    check(cluster.ask("open") == [], f"{when}: transactions are left open: {cluster.ask('open')}")
+
+
+@each_product
+def lost_answers_change_nothing(driftless, folder, product):
+    seed = options.seed or int(time.time())
+    rng = random.Random(seed)
+    print(f"        {product}: seed {seed}", flush=True)
+    truth = changing_stream(folder, rng, 6000)
+    if product == "starrocks":
+        faults = [f"{op}_gone_{when}" for op in ("begin", "load", "prepare", "commit") for when in ("before", "after")]
+        faults.append("publish_timeout")
+    else:
+        faults = [f"{op}_gone_{when}" for op in ("load", "commit") for when in ("before", "after")]
+    faults += ["sql_gone_before", "sql_gone_after", "fe_503", "dead_be", "be_busy"]
+    for fault in faults:
+        work = os.path.join(folder, fault)
+        with Cluster(product, "--job-ms", "20") as cluster:
+            pipeline = make_pipeline(driftless, work, cluster, dead_address=True)
+            os.link(os.path.join(folder, "records.jsonl"), os.path.join(work, "records.jsonl"))
+            cluster.ask("fault", name=fault, count=2, skip=rng.randrange(3, 7))
+            pipeline.run()
+            check_tables(cluster, truth, fault)
+
+
+@each_product
+def kills_change_nothing(driftless, folder, product):
+    seed = options.seed or int(time.time())
+    rng = random.Random(seed)
+    print(f"        {product}: seed {seed}", flush=True)
+    kills = replay = 0
+    longest = None
+    while kills < options.kills:
+        work = os.path.join(folder, str(replay))
+        truth = changing_stream(work, rng, 6000)
+        with Cluster(product, "--job-ms", "20") as cluster:
+            pipeline = make_pipeline(driftless, work, cluster)
+            while True:
+                began = time.monotonic()
+                process = pipeline.start("--until-end")
+                try:
+                    code = process.wait(timeout=120 if longest is None or kills == options.kills
+                                        else rng.uniform(0, longest))
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+                    check(longest is not None and kills < options.kills, "the run does not end")
+                    kills += 1
+                    continue
+                with open(pipeline.log, encoding="utf-8", errors="replace") as f:
+                    check(code == 0, f"after {kills} kills the run ended with {code}:\n{f.read()[-4000:]}")
+                longest = longest or time.monotonic() - began
+                break
+            check_tables(cluster, truth, f"after {kills} kills")
+        replay += 1
+        check(replay <= 10 * options.kills, "replays end before they can be killed")
+    print(f"        {kills} kills over {replay} replays", flush=True)
+
+
+if __name__ == "__main__":
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--driftless", required=True)
+    ap.add_argument("--kills", type=int, default=40)
+    ap.add_argument("--seed", type=int, default=0)
+    ap.add_argument("--only")
+    options = ap.parse_args()
+    tests = [tables_follow_the_source, renames_and_types_follow_the_matrix,
+             values_that_do_not_fit_are_found_before_the_load, an_existing_table_that_differs_is_reported,
+             a_job_that_is_cancelled_or_too_slow_is_reported, lost_answers_change_nothing, kills_change_nothing]
+    sys.exit(run_all([t for t in tests if options.only in (None, t.__name__)], options.driftless))
