@@ -174,8 +174,7 @@ Result<HttpAnswer> HttpClient::Send(const HttpRequest& request) {
     Result<HttpAnswer> answer = SendTo(options_.addresses[at], request);
     // 5xx of a front end: it is starting, or has lost its leader. Nothing was done.
     const bool is_down = answer && (answer->status == 502 || answer->status == 503);
-    const bool may_go_on =
-        is_down || (!answer && answer.error().kind() == ErrorKind::kUnavailable);
+    const bool may_go_on = is_down || (!answer && answer.error().kind() == ErrorKind::kUnavailable);
     if (!may_go_on) {
       const std::lock_guard<std::mutex> lock(mutex_);
       address_ = at;

@@ -39,9 +39,9 @@ Result<LoadAnswer> ParseLoadAnswer(int http_status, std::string_view body, std::
   const simdjson::padded_string padded(body);
   if (parser.parse(padded).get(root) != simdjson::SUCCESS ||
       root.get(object) != simdjson::SUCCESS) {
-    return MakeError(ErrorKind::kUnavailable, std::string(what) + ": status " +
-                                                  std::to_string(http_status) + ", and no JSON: " +
-                                                  std::string(body.substr(0, 200)));
+    return MakeError(ErrorKind::kUnavailable,
+                     std::string(what) + ": status " + std::to_string(http_status) +
+                         ", and no JSON: " + std::string(body.substr(0, 200)));
   }
   LoadAnswer answer;
   for (const auto& [key, value] : object) {

@@ -54,10 +54,13 @@ std::string Labels::Of(CutId cut, uint32_t attempt, int number) const {
 }
 
 bool load_retry::IsBusy(std::string_view message) {
-  static constexpr std::array<std::string_view, 7> kBusy = {
-      "current running txns on db", "too many tablet versions", "exceed max version num",
-      "tablet version count",       "-235",                     "get database write lock timeout",
-      "blocked on schema change"};
+  static constexpr std::array<std::string_view, 7> kBusy = {"current running txns on db",
+                                                            "too many tablet versions",
+                                                            "exceed max version num",
+                                                            "tablet version count",
+                                                            "-235",
+                                                            "get database write lock timeout",
+                                                            "blocked on schema change"};
   for (const std::string_view text : kBusy) {
     if (message.find(text) != std::string_view::npos) return true;
   }

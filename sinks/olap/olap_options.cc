@@ -30,12 +30,23 @@ std::vector<std::string_view> Split(std::string_view text, char at) {
 }
 
 // Headers that say what our body is, or carry the promise of exactly once.
-constexpr std::array<std::string_view, 17> kOwnHeaders = {
-    "label",           "db",          "table",          "format",
-    "expect",          "columns",     "jsonpaths",      "strip_outer_array",
-    "json_root",       "partial_update", "partial_columns", "hidden_columns",
-    "two_phase_commit", "group_commit", "authorization", "compression",
-    "max_filter_ratio"};
+constexpr std::array<std::string_view, 17> kOwnHeaders = {"label",
+                                                          "db",
+                                                          "table",
+                                                          "format",
+                                                          "expect",
+                                                          "columns",
+                                                          "jsonpaths",
+                                                          "strip_outer_array",
+                                                          "json_root",
+                                                          "partial_update",
+                                                          "partial_columns",
+                                                          "hidden_columns",
+                                                          "two_phase_commit",
+                                                          "group_commit",
+                                                          "authorization",
+                                                          "compression",
+                                                          "max_filter_ratio"};
 
 }  // namespace
 
@@ -58,7 +69,8 @@ Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* 
     if (colon == std::string_view::npos || colon == 0) return NoAddress(address);
     endpoint.host = address.substr(0, colon);
     const std::string_view port = address.substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+    const auto [end, error] =
+        std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
     if (error != std::errc() || end != port.data() + port.size()) return NoAddress(address);
     endpoints.push_back(std::move(endpoint));
   }

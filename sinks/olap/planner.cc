@@ -58,9 +58,8 @@ class OlapPlanner : public SchemaPlanner {
   StepState Recognise(const SchemaPlan& plan, size_t step, const SinkTable* actual) const override {
     const Step& one = plan.steps[step];
     if (one.creates_table) {
-      return actual != nullptr && MisfitOfTable(*actual, *one.after).empty()
-                 ? StepState::kDone
-                 : StepState::kNotBegun;
+      return actual != nullptr && MisfitOfTable(*actual, *one.after).empty() ? StepState::kDone
+                                                                             : StepState::kNotBegun;
     }
     return RecogniseStep(one, actual);
   }
@@ -72,9 +71,9 @@ class OlapPlanner : public SchemaPlanner {
  private:
   Result<void> OrderColumns(SchemaPlan* plan, Step* step) const {
     if (!step->after->partition_keys.empty()) {
-      return MakeError(ErrorKind::kUnsupported,
-                       std::string(dialect_.product()) + " tables with partition keys are not "
-                                                         "created by this version")
+      return MakeError(ErrorKind::kUnsupported, std::string(dialect_.product()) +
+                                                    " tables with partition keys are not "
+                                                    "created by this version")
           .Hint("Create table " + plan->sink_table.ToString() +
                 " with its partitions yourself; Driftless takes a table that is there.");
     }

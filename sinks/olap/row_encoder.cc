@@ -72,8 +72,8 @@ Error RowEncoder::MisfitError(const ProjectedBatch& batch, const Column& column,
   AppendText(column.type, values, row, kFormat, &text);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   std::string why = column.check == Check::kBytes
-                        ? std::to_string(values.Bytes(row).size()) + " bytes, and the column takes " +
-                              std::to_string(column.bytes_max)
+                        ? std::to_string(values.Bytes(row).size()) +
+                              " bytes, and the column takes " + std::to_string(column.bytes_max)
                         : "the server has no such value";
   return MakeError(ErrorKind::kInvalidInput, "table " + path_.ToString() + ", column " +
                                                  column.name + ": \"" + text + "\": " + why)

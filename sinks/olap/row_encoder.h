@@ -9,9 +9,9 @@ namespace driftless::olap {
 
 // The hidden field that says whether a row is written or deleted.
 struct OperationField {
-  std::string_view upsert;       // `"__op":0`
-  std::string_view remove;       // `"__op":1`
-  bool carries_deletes = true;   // false: deletes are left out
+  std::string_view upsert;      // `"__op":0`
+  std::string_view remove;      // `"__op":1`
+  bool carries_deletes = true;  // false: deletes are left out
 };
 
 // Writes the rows of a batch as JSON objects for a load, straight from the columns. Values that the

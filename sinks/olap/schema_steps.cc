@@ -116,8 +116,9 @@ Error SchemaSteps::StillRunning(const SchemaPlan& plan, StepIndex index, const s
   }
   if (waited_ms < job_timeout_ms_) return MakeError(ErrorKind::kUnavailable, what);
   return MakeError(ErrorKind::kRefused, what + " after " + std::to_string(waited_ms / 1000) + " s")
-      .Hint("Look at SHOW ALTER TABLE COLUMN; when the job has ended, `driftless decide ID retry`. "
-            "A longer time is given by schema.evolution.timeout (table.schema-change.timeout).");
+      .Hint(
+          "Look at SHOW ALTER TABLE COLUMN; when the job has ended, `driftless decide ID retry`. "
+          "A longer time is given by schema.evolution.timeout (table.schema-change.timeout).");
 }
 
 Result<void> SchemaSteps::Execute(const SchemaPlan& plan, StepIndex index) {
@@ -151,14 +152,14 @@ Result<void> SchemaSteps::Execute(const SchemaPlan& plan, StepIndex index) {
 
 Result<void> SchemaSteps::Create(const SchemaPlan& plan, StepIndex index) {
   const Step& step = plan.steps[index];
-  DRIFTLESS_TRY(sql_.Execute("CREATE DATABASE IF NOT EXISTS " + QuoteName(plan.sink_table.database)));
+  DRIFTLESS_TRY(
+      sql_.Execute("CREATE DATABASE IF NOT EXISTS " + QuoteName(plan.sink_table.database)));
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<SinkTable> actual, Read(plan.sink_table));
   if (actual) {
     const std::string misfit = MisfitOfTable(*actual, *step.after);
     if (misfit.empty()) return {};
-    return MakeError(ErrorKind::kRefused,
-                     "table " + plan.sink_table.ToString() + " is there with another schema: " +
-                         misfit)
+    return MakeError(ErrorKind::kRefused, "table " + plan.sink_table.ToString() +
+                                              " is there with another schema: " + misfit)
         .Hint("Change or drop the table at the sink, or route to another name.");
   }
   return sql_.Execute(step.action);
@@ -189,8 +190,9 @@ Result<void> SchemaSteps::WaitFor(const SchemaPlan& plan, StepIndex index, int64
   while (true) {
     DRIFTLESS_ASSIGN_OR_RETURN(const Job job, NewestJob(plan.sink_table));
     if (after_job >= 0 && job.id > after_job && job.state == "CANCELLED") {
-      return MakeError(ErrorKind::kRefused, "the server cancelled the schema change: " +
-                                                (job.message.empty() ? job.ToString() : job.message));
+      return MakeError(ErrorKind::kRefused,
+                       "the server cancelled the schema change: " +
+                           (job.message.empty() ? job.ToString() : job.message));
     }
     if (job.is_over()) {
       if (after_job < 0) return {};
@@ -198,8 +200,8 @@ Result<void> SchemaSteps::WaitFor(const SchemaPlan& plan, StepIndex index, int64
       if (done) return {};
     }
     if (NowMs() >= until_ms) {
-      return StillRunning(plan, index,
-                          job.is_over() ? "the table does not show the change yet" : job.ToString());
+      return StillRunning(
+          plan, index, job.is_over() ? "the table does not show the change yet" : job.ToString());
     }
     Pause(&pause_ms);
   }

@@ -124,8 +124,8 @@ class OlapSink : public Sink {
     info.product = product_.dialect->product();
     DRIFTLESS_ASSIGN_OR_RETURN(info.version, steps_.Version());
     const SqlEndpoint& first = options_.sql.endpoints.front();
-    info.identity = std::string(product_.matrix->sink) + " " + first.host + ":" +
-                    std::to_string(first.port);
+    info.identity =
+        std::string(product_.matrix->sink) + " " + first.host + ":" + std::to_string(first.port);
     return info;
   }
 
@@ -186,8 +186,8 @@ class OlapSink : public Sink {
   Result<void> FindColumns(const EvolvedSchema& table) {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<SinkTable> actual, steps_.Read(table.path));
     if (!actual) {
-      return MakeError(ErrorKind::kNotFound, "there is no table " + table.path.ToString() +
-                                                 " at the sink any more");
+      return MakeError(ErrorKind::kNotFound,
+                       "there is no table " + table.path.ToString() + " at the sink any more");
     }
     for (const EvolvedColumn& column : table.columns) {
       if (actual->FindName(column.sink.name) != nullptr) continue;
@@ -212,8 +212,7 @@ class OlapSink : public Sink {
       for (CutId cut = oldest; cut < identity.cut + kCutsLookedAt; ++cut) {
         for (int number = 0;; ++number) {
           DRIFTLESS_ASSIGN_OR_RETURN(
-              const bool known,
-              product_.loader->Abandon(table, labels.Of(cut, attempt, number)));
+              const bool known, product_.loader->Abandon(table, labels.Of(cut, attempt, number)));
           if (!known) break;
         }
       }

@@ -39,8 +39,7 @@ Result<LogicalType> ReadType(std::string_view text) {
   if (type.word == "datetime" || type.word == "datetimev2") {
     return LogicalType::Timestamp(first < 0 ? 0 : first);
   }
-  return MakeError(ErrorKind::kUnsupported,
-                   "its type " + std::string(text) + " has no form here");
+  return MakeError(ErrorKind::kUnsupported, "its type " + std::string(text) + " has no form here");
 }
 
 class DorisDialect : public olap::Dialect {

@@ -153,7 +153,7 @@ class StreamLoad : public olap::TableLoad {
   }
 
   Result<void> Send(std::string_view body) override {
-    PreparedLoad load{labels_.Of(cut_, attempt_, number_++), -1};
+    DRIFTLESS_ASSIGN_OR_RETURN(PreparedLoad load, FreshLabel());
     for (int tries = 1;; ++tries) {
       Result<Sent> sent = SendOnce(&load, body);
       if (!sent) return std::move(sent).error();
@@ -179,6 +179,16 @@ class StreamLoad : public olap::TableLoad {
     bool done = false;
     std::string reason;  // of another try
   };
+
+  // A label that somebody has used already, such as an older pipeline of this name whose state is
+  // lost, would make the server's word about it a word about other rows.
+  Result<PreparedLoad> FreshLabel() {
+    while (true) {
+      PreparedLoad load{labels_.Of(cut_, attempt_, number_++), -1};
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table_, load.label));
+      if (state == "UNKNOWN" || state.empty()) return load;
+    }
+  }
 
   // The same label every time: a load that took effect is found under it.
   Result<Sent> SendOnce(PreparedLoad* load, std::string_view body) {

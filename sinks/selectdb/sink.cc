@@ -64,8 +64,6 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
   DRIFTLESS_TRY(olap::CheckLoadHeaders(values, options.load_headers));
   options.create.properties = values.Map("table.create.properties.*");
   options.job_timeout_ms = values.DurationMs("schema.evolution.timeout").value_or(3 * 60'000);
-  options.load_bytes_max =
-      std::max<int64_t>(values.Bytes("sink.buffer-flush.max-bytes").value_or(0), 32 << 20);
   return options;
 }
 

@@ -24,7 +24,8 @@ std::string KeyList(const SinkTable& table) {
 Result<LogicalType> ReadType(const SqlRows& rows, size_t row) {
   const std::string word = LowerCase(rows.Value(row, "DATA_TYPE").value_or(""));
   const auto number = [&](std::string_view column) {
-    const NativeType text = olap::SplitNativeType("x(" + rows.Value(row, column).value_or("") + ")");
+    const NativeType text =
+        olap::SplitNativeType("x(" + rows.Value(row, column).value_or("") + ")");
     return static_cast<int32_t>(text.first);
   };
   const int32_t size = number("COLUMN_SIZE");

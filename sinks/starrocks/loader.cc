@@ -24,8 +24,7 @@ class Transactions {
       : http_(*http), load_headers_(load_headers) {}
 
   Result<LoadAnswer> Call(std::string_view operation, const TablePath& table,
-                          const std::string& label, Headers more = {},
-                          std::string_view body = {}) {
+                          const std::string& label, Headers more = {}, std::string_view body = {}) {
     HttpRequest request;
     request.method = operation == "load" ? "PUT" : "POST";
     request.path = "/api/transaction/" + std::string(operation);
@@ -37,8 +36,7 @@ class Transactions {
                                  "transaction " + std::string(operation) + " of label " + label);
   }
 
-  Result<LoadAnswer> Load(const TablePath& table, const std::string& label,
-                          std::string_view body) {
+  Result<LoadAnswer> Load(const TablePath& table, const std::string& label, std::string_view body) {
     Headers headers = {{"table", table.table},
                        {"format", "json"},
                        {"strip_outer_array", "true"},
@@ -114,8 +112,8 @@ class TransactionLoad : public olap::TableLoad {
   Result<std::string> Finish() override {
     if (!is_open_) return std::string();
     for (int tries = 1;; ++tries) {
-      Result<LoadAnswer> prepared = calls_.Call("prepare", table_, label_,
-                                                {{"prepared_timeout", std::string(kPreparedTimeoutS)}});
+      Result<LoadAnswer> prepared = calls_.Call(
+          "prepare", table_, label_, {{"prepared_timeout", std::string(kPreparedTimeoutS)}});
       if (prepared && IsOk(*prepared)) break;
       // A lost answer, or a repeated call: the label's state is the truth.
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table_, label_));
@@ -192,7 +190,8 @@ class TransactionLoader : public olap::Loader {
 
   std::unique_ptr<olap::TableLoad> Begin(const EvolvedSchema& table, const olap::Labels& labels,
                                          CutId cut, uint32_t attempt) override {
-    return std::make_unique<TransactionLoad>(calls_, table.path, labels, cut, attempt, max_retries_);
+    return std::make_unique<TransactionLoad>(calls_, table.path, labels, cut, attempt,
+                                             max_retries_);
   }
 
   Result<CommitState> LookUp(const TablePath& table, std::string_view payload) override {
@@ -217,9 +216,8 @@ class TransactionLoader : public olap::Loader {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
     if (state == "COMMITTED" || state == "VISIBLE") return {};
     if (!committed) return committed.error();
-    return MakeError(ErrorKind::kCommitUnknown, "committing label " + label + " (" + state +
-                                                    "): " + committed->status + " " +
-                                                    committed->message);
+    return MakeError(ErrorKind::kCommitUnknown, "committing label " + label + " (" + state + "): " +
+                                                    committed->status + " " + committed->message);
   }
 
   Result<void> Abort(const TablePath& table, std::string_view payload) override {

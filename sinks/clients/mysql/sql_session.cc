@@ -88,8 +88,8 @@ Result<void> SqlSession::Connect() {
     unsigned protocol = MYSQL_PROTOCOL_TCP;
     mysql_options(impl_->mysql, MYSQL_OPT_PROTOCOL, &protocol);
     if (mysql_real_connect(impl_->mysql, endpoint.host.c_str(), options_.user.c_str(),
-                           options_.password.c_str(), nullptr,
-                           static_cast<unsigned>(endpoint.port), nullptr, 0) != nullptr) {
+                           options_.password.c_str(), nullptr, static_cast<unsigned>(endpoint.port),
+                           nullptr, 0) != nullptr) {
       return {};
     }
     last = LastError("connecting as " + options_.user);

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 
-from sql_text import Column, Reader, SqlError, read_column, read_type
+from sql_text import Reader, SqlError, read_column
 
 LABEL = re.compile(r"^[-_A-Za-z0-9:]{1,128}$")
 INTEGERS = ["TINYINT", "SMALLINT", "INT", "BIGINT", "LARGEINT"]
@@ -118,6 +118,7 @@ class Catalog:
         self.transactions = []
         self.next_number = 100
         self.job_faults = []  # "cancel:TEXT" or "stuck", each for one job
+        self.requests = []  # of HTTP, as golden files have them
         self.statements = []  # everything that changed something, for tests
         self.rows = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self.rows.execute("CREATE TABLE IF NOT EXISTS kept (tab TEXT, key TEXT, value TEXT, PRIMARY KEY (tab, key))")

@@ -62,9 +62,19 @@ class Handler(socketserver.StreamRequestHandler):
                 break
             name, _, value = line.partition(":")
             self.headers[name.lower()] = value.strip()
-        if self.path[0] != "_double" and self.path[0] != "errors" and not self.authorised():
+        if self.path[0] not in ("_double", "errors"):
+            self.note()
+        if self.path[0] not in ("_double", "errors") and not self.authorised():
             return self.answer({"status": "FAILED", "msg": "Access denied"}, 401)
         return self.serve()
+
+    def note(self):
+        """What was asked, for golden files: without what differs from run to run."""
+        varying = ("host", "authorization", "content-length", "user-agent", "accept")
+        headers = [f"{name}: {value}" for name, value in self.headers.items() if name not in varying]
+        end = "BE" if isinstance(self, BackEnd) else "FE"
+        with self.server.catalog.lock:
+            self.server.catalog.requests.append(" | ".join([f"{end} {self.method} {self.target}", *headers]))
 
     def authorised(self):
         text = self.headers.get("authorization", "")
@@ -227,6 +237,9 @@ class FrontEnd(Handler):
         if what == "statements":
             with catalog.lock:
                 return self.answer(catalog.statements)
+        if what == "requests":
+            with catalog.lock:
+                return self.answer(catalog.requests)
         if what == "columns":
             with catalog.lock:
                 catalog.tick()

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""The double against what the documentation of StarRocks and Doris says that the real servers answer."""
+import os
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from catalog import Catalog, misfit
+from sql_text import Column, SqlError, tokens_of
+
+KEYED = {"starrocks": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NULL DEFAULT \"x\") PRIMARY KEY (`k`) "
+                      "DISTRIBUTED BY HASH (`k`) PROPERTIES (\"replication_num\" = \"1\")",
+         "doris": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NULL DEFAULT \"x\") UNIQUE KEY (`k`) "
+                  "DISTRIBUTED BY HASH (`k`) BUCKETS AUTO PROPERTIES (\"replication_num\" = \"1\")"}
+
+
+class DoubleTest(unittest.TestCase):
+    def catalog(self, product="starrocks", version="3.2.11", **options):
+        catalog = Catalog(product, version, **options)
+        catalog.execute("CREATE DATABASE IF NOT EXISTS `d`")
+        catalog.execute(KEYED[product])
+        return catalog
+
+    def refuses(self, catalog, sql, text):
+        with self.assertRaises(SqlError) as caught:
+            catalog.execute(sql)
+        self.assertIn(text, str(caught.exception))
+
+    def test_key_columns_lead(self):
+        sql = ("CREATE TABLE `d`.`x` (`v` INT NULL, `k` INT NOT NULL) PRIMARY KEY (`k`) DISTRIBUTED BY HASH (`k`) "
+               "PROPERTIES (\"replication_num\" = \"1\")")
+        self.refuses(self.catalog(), sql, "ordered prefix")
+
+    def test_key_types(self):
+        for kind in ("DECIMAL(10, 2)", "DOUBLE", "VARBINARY"):
+            sql = (f"CREATE TABLE `d`.`x` (`k` {kind} NOT NULL) PRIMARY KEY (`k`) DISTRIBUTED BY HASH (`k`) "
+                   "PROPERTIES (\"replication_num\" = \"1\")")
+            self.refuses(self.catalog(), sql, "not supported as primary key")
+        sql = ("CREATE TABLE `d`.`x` (`k` STRING NOT NULL) UNIQUE KEY (`k`) DISTRIBUTED BY HASH (`k`) BUCKETS 1 "
+               "PROPERTIES (\"replication_num\" = \"1\")")
+        self.refuses(self.catalog("doris", "3.0"), sql, "can not be a key")
+
+    def test_replicas_need_back_ends(self):
+        sql = KEYED["starrocks"].replace("`t`", "`x`").replace('"1"', '"3"')
+        self.refuses(self.catalog(), sql, "available backends")
+
+    def test_unknown_properties(self):
+        self.refuses(self.catalog(), "ALTER TABLE `d`.`t` ADD COLUMN `c` INT PROPERTIES (\"replication_num\" = \"1\")",
+                     "Unknown properties")
+
+    def test_add_column(self):
+        catalog = self.catalog()
+        self.refuses(catalog, "ALTER TABLE `d`.`t` ADD COLUMN `v` INT", "already exists")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` ADD COLUMN `c` INT NOT NULL", "no default value")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` ADD COLUMN `c` INT FIRST", "first")
+        catalog.execute("ALTER TABLE `d`.`t` ADD COLUMN `c` INT NOT NULL DEFAULT \"4\" AFTER `k`")
+        self.assertEqual([c.name for c in catalog.table("d", "t").columns], ["k", "c", "v"])
+
+    def test_key_columns_stay(self):
+        self.refuses(self.catalog(), "ALTER TABLE `d`.`t` DROP COLUMN `k`", "Can not drop key column")
+        self.refuses(self.catalog(), "ALTER TABLE `d`.`t` MODIFY COLUMN `k` BIGINT NOT NULL", "Can not modify key column")
+
+    def test_modify_restates_everything(self):
+        catalog = self.catalog()
+        self.refuses(catalog, "ALTER TABLE `d`.`t` MODIFY COLUMN `v` VARCHAR(9) NULL", "Can not change default value")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` MODIFY COLUMN `v` VARCHAR(9) NOT NULL DEFAULT \"x\"",
+                     "from nullable to non-nullable")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` MODIFY COLUMN `v` VARCHAR(3) NULL DEFAULT \"x\"", "Can not change")
+        catalog.execute("ALTER TABLE `d`.`t` MODIFY COLUMN `v` VARCHAR(9) NULL DEFAULT \"x\"")
+        self.assertEqual(catalog.table("d", "t").find("v").length, 9)
+
+    def test_rename_needs_a_version(self):
+        self.refuses(self.catalog(version="3.3.1"), "ALTER TABLE `d`.`t` RENAME COLUMN `v` TO `w`", "not supported")
+        catalog = self.catalog(version="3.3.2")
+        catalog.execute("ALTER TABLE `d`.`t` RENAME COLUMN `v` TO `w`")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` ADD COLUMN `v` INT", "renamed before")
+
+    def test_one_job_per_table(self):
+        catalog = self.catalog(job_ms=80, gap_ms=80)
+        catalog.execute("ALTER TABLE `d`.`t` ADD COLUMN `c` INT")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` ADD COLUMN `e` INT", "is not NORMAL")
+        time.sleep(0.1)
+        catalog.tick()
+        self.assertEqual(catalog.jobs[0].state, "FINISHED")
+        self.refuses(catalog, "ALTER TABLE `d`.`t` ADD COLUMN `e` INT", "is not NORMAL")  # the gap behind a job
+        time.sleep(0.1)
+        catalog.execute("ALTER TABLE `d`.`t` ADD COLUMN `e` INT")
+
+    def test_a_job_waits_for_transactions(self):
+        catalog = self.catalog()
+        transaction = catalog.begin("label", "d", "t")
+        catalog.execute("ALTER TABLE `d`.`t` ADD COLUMN `c` INT")
+        self.assertEqual(catalog.jobs[0].state, "WAITING_TXN")
+        catalog.publish(transaction)
+        catalog.tick()
+        self.assertEqual(catalog.jobs[0].state, "FINISHED")
+
+    def test_rows_of_one_load_come_in_order(self):
+        catalog = self.catalog()
+        transaction = catalog.begin("label", "d", "t")
+        rows = [{"k": 1, "v": "a", "__op": 0}, {"k": 1, "__op": 1}, {"k": 1, "v": "b", "__op": 0}]
+        self.assertEqual(catalog.parse_rows(transaction, rows, "__op"), [])
+        self.assertEqual(catalog.dump("d", "t"), [])
+        catalog.publish(transaction)
+        self.assertEqual(catalog.dump("d", "t"), [{"k": 1, "v": "b"}])
+
+    def test_values_that_are_refused(self):
+        catalog = self.catalog()
+        transaction = catalog.begin("label", "d", "t")
+        refused = catalog.parse_rows(transaction, [{"k": None, "v": "a"}, {"k": 1, "v": "1234567"}, {"k": 2 ** 31}], "__op")
+        self.assertEqual([why.split(" ")[0] for why, _ in refused], ["NULL", "the", "the"])
+        self.assertEqual(len(refused), 3)
+        self.assertIsNone(misfit(Column("d", "DECIMAL", 5, 2), "123.45", "starrocks"))
+        self.assertIsNotNone(misfit(Column("d", "DECIMAL", 5, 2), "1234.5", "starrocks"))
+
+    def test_quotes(self):
+        self.assertEqual([t.text for t in tokens_of('`a``b` "c\\"d"')], ["a`b", 'c"d'])
+        with self.assertRaises(SqlError):
+            tokens_of('"open')
+
+
+if __name__ == "__main__":
+    unittest.main()
