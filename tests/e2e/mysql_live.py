@@ -160,11 +160,11 @@ pipeline:
         self.kills += 1
         self.kills_in_snapshot += "snapshot done" not in self.tail()
 
-    def stop(self):
+    def stop(self, patience_s=60):
         """As an operator stops it; it ends well, and in time."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            code = self.process.wait(60)
+            code = self.process.wait(patience_s)
         except subprocess.TimeoutExpired:
             self.process.kill()
             sys.exit(f"no end after SIGTERM:\n{self.tail()}")

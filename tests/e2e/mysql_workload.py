@@ -539,7 +539,7 @@ class Workload:
                 kind(session, table)
             with self.common:
                 self.ddl[kind.__name__] = self.ddl.get(kind.__name__, 0) + 1
-            time.sleep(rng.uniform(0, 0.25))
+            time.sleep(rng.uniform(0, 0.5))
         return work
 
     def start(self):
@@ -617,7 +617,8 @@ def main():
         restarts = workload.disturb()
         workload.finish()
         pipeline.wait_for_mark(server, 1)
-        pipeline.stop()
+        # Behind the mark may stand hundreds of schema changes of other tables that were read before it.
+        pipeline.stop(patience_s=600)
         found, tables, report = live.differences(server, pipeline, [DB])
         if found:
             sys.exit(f"differences (seed {options.seed}): {sorted(found)}\n{report}\n{pipeline.tail()}")

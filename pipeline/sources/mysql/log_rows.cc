@@ -42,31 +42,46 @@ Result<bool> LogStream::MakePlan(Mapped* mapped) {
   event.body = mapped->bytes;
   DRIFTLESS_ASSIGN_OR_RETURN(const TableMap map, ParseTableMap(event));
   if (schema == nullptr) {
+    if (any_waits_) {
+      return Park({table.path}, "", "a statement that made it may wait with another table", true);
+    }
     // No statement in the log made it: CREATE TABLE ... LIKE of a table that is not captured, or a
     // name that came from elsewhere. The server's own definition counts where the map agrees.
     DRIFTLESS_ASSIGN_OR_RETURN(schema, hooks_.fetch(table.path, catalog_.next_incarnation()));
     const std::string difference = DifferenceOf(map, *schema);
     if (!difference.empty()) {
-      return MakeError(ErrorKind::kConflict,
-                       fmt::format("table {}: no statement in the log made it, and it is not as "
-                                   "the server has it now: {}",
-                                   table.path.ToString(), difference))
-          .Hint("Start the pipeline on a new state folder, so that it takes a snapshot.");
+      DRIFTLESS_ASSIGN_OR_RETURN(
+          const bool go_on, Differs(map, &table,
+                                    MakeError(ErrorKind::kConflict,
+                                              "no statement made it, and the server has another "
+                                              "table now: " +
+                                                  difference)));
+      if (!go_on || table.waits) return go_on;
+    } else {
+      catalog_.SetNextIncarnation(catalog_.next_incarnation() + 1);
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Announce(schema, statement_row_++));
+      if (!go_on) return false;
     }
-    catalog_.SetNextIncarnation(catalog_.next_incarnation() + 1);
-    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Announce(schema, statement_row_++));
-    if (!go_on) return false;
     schema = catalog_.Find(table.path);
   }
-  auto plan = RowPlan::Make(map, schema);
-  if (!plan) {
-    return std::move(plan)
-        .error()
-        .Context("table " + table.path.ToString())
-        .Hint(
-            "A statement on the table was not in the log (sql_log_bin, a filter), or not "
-            "understood. Start the pipeline on a new state folder, so that it takes a snapshot.");
+  if (table.is_uncertain) {
+    // A statement on it was ignored: where the map has no names, only the server's has them.
+    const auto now = hooks_.fetch(table.path, 0);
+    if (now && DifferenceOf(map, **now).empty()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, FollowTables({{table.path, *now}}, ""));
+      if (!go_on) return false;
+      schema = catalog_.Find(table.path);
+    }
+    table.is_uncertain = false;
   }
+  auto plan = RowPlan::Make(map, schema);
+  if (!plan && plan.error().kind() == ErrorKind::kConflict) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Differs(map, &table, plan.error()));
+    if (!go_on || table.waits) return go_on;
+    schema = catalog_.Find(table.path);
+    plan = RowPlan::Make(map, schema);
+  }
+  if (!plan) return std::move(plan).error().Context("table " + table.path.ToString());
   mapped->plan = std::move(*plan);
   mapped->schema = schema;
   if (table.batch.schema() != schema && !batches_.SetSchema(&table.batch, schema)) return false;
@@ -87,8 +102,9 @@ Result<bool> LogStream::Rows(const BinlogEvent& event) {
   at.file = file_;
   at.offset = event_end_;
   if (!hooks_.wants_rows(mapped.table->path, at)) return true;
+  if (mapped.table->waits) return true;
   DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, MakePlan(&mapped));
-  if (!go_on) return false;
+  if (!go_on || mapped.table->waits) return go_on;
   // Statements at this very place come before the rows.
   if (row_ == 0) row_ = kFirstRow;
   DRIFTLESS_ASSIGN_OR_RETURN(const RowsEvent rows, ParseRows(event, &buffer_));

@@ -12,11 +12,6 @@ bool StartsWith(std::string_view sql, std::string_view word) {
   return sql.size() >= word.size() && EqualsIgnoringCase(sql.substr(0, word.size()), word);
 }
 
-std::string Shortened(const std::string& sql) {
-  constexpr size_t kMax = 400;
-  return sql.size() <= kMax ? sql : sql.substr(0, kMax) + "...";
-}
-
 }  // namespace
 
 std::map<TablePath, TableSchemaPtr> LogStream::CapturedTables() const {
@@ -72,6 +67,8 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
   StatementContext context;
   context.default_database = query.database;
   if (query.sql_mode) context.sql_mode = SqlModeFromBits(*query.sql_mode);
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto settled, Settled(sql, context));
+  if (settled) return *settled;
   auto effect = catalog_.Apply(sql, context);
   if (!effect) return NotUnderstood(sql, context, std::move(effect).error());
   if (effect->kind == StatementEffect::Kind::kRows) {
@@ -94,22 +91,6 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
                  event_end_, left.ToString());
   }
   return SendChanges(std::move(outcome.changes), sql);
-}
-
-Result<bool> LogStream::NotUnderstood(const std::string& sql, const StatementContext& context,
-                                      Error error) {
-  std::string names;
-  for (const TablePath& table : catalog_.TablesNamedIn(sql, context)) {
-    if (options_.IsCaptured(table)) names += (names.empty() ? "" : ", ") + table.ToString();
-  }
-  // Its text may hold a password, so that it is not told.
-  if (names.empty()) return true;
-  return Error(error.kind(),
-               fmt::format("a statement on {} is not understood for certain: {}; the statement: {}",
-                           names, error.message(), Shortened(sql)))
-      .Hint(
-          "Rows behind it are not decoded with a schema that is not certain. Leave the table "
-          "out with tables.exclude, or start the pipeline on a new state folder behind it.");
 }
 
 Result<void> LogStream::Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,

@@ -23,7 +23,8 @@ LogStream::LogStream(const SourceOptions& options, ServerSettings settings,
       catalog_(std::move(settings)),
       online_(&catalog_),
       rows_(context.wants_before_images ? BeforeImages::kAll : BeforeImages::kWhereKeyChanges),
-      batches_(stream, output) {}
+      batches_(stream, output),
+      on_unparsed_(options.on_unparsed_ddl.value_or(context.on_unparsed_ddl)) {}
 
 LogStream::~LogStream() = default;
 

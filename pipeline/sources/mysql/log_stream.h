@@ -13,6 +13,7 @@
 #include "pipeline/sources/mysql/binlog/event_bodies.h"
 #include "pipeline/sources/mysql/binlog/gtid_set.h"
 #include "pipeline/sources/mysql/binlog/row_decoder.h"
+#include "pipeline/sources/mysql/binlog/table_map.h"
 #include "pipeline/sources/mysql/log_position.h"
 #include "pipeline/sources/mysql/source_options.h"
 #include "pipeline/sources/open_batches.h"
@@ -77,6 +78,17 @@ class LogStream {
   Result<bool> Query(const BinlogEvent& event);
   Result<bool> Statement(const std::string& sql, const QueryEvent& query);
   Result<bool> NotUnderstood(const std::string& sql, const StatementContext& context, Error error);
+  Point StatementPoint() const;
+  Result<std::optional<UnclearAnswer>> AnswerHere() const;
+  std::vector<TablePath> Concerned(const std::string& sql, const StatementContext& context) const;
+  // What a statement does for which a person decided, or whose tables wait; none: it is to be read.
+  Result<std::optional<bool>> Settled(const std::string& sql, const StatementContext& context);
+  Result<bool> FollowGiven(UnclearAnswer answer, const std::string& sql);
+  Result<bool> FollowTables(const std::vector<std::pair<TablePath, TableSchemaPtr>>& tables,
+                            const std::string& sql);
+  Result<bool> Park(std::vector<TablePath> tables, std::string text, std::string why,
+                    bool follows_another);
+  Result<bool> Differs(const TableMap& map, Table* table, const Error& difference);
   Result<bool> SendChanges(std::vector<StatementChange> changes, const std::string& sql);
   Result<void> Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,
                         std::string_view statement);
@@ -113,6 +125,8 @@ class LogStream {
   bool is_inner_ = false;  // inside of a compressed transaction
   uint32_t row_ = 0;       // the next row's number at this place
   uint32_t statement_row_ = 0;
+  bool any_waits_ = false;
+  const OnUnparsedDdl on_unparsed_;
   int64_t commit_time_ms_ = 0;
   std::string transaction_;
   GtidSet gtids_;

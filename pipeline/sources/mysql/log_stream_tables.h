@@ -11,6 +11,8 @@ namespace driftless::mysql {
 struct LogStream::Table {
   TablePath path;
   bool is_captured = false;
+  bool waits = false;         // for a person: rows and statements come again once it is decided
+  bool is_uncertain = false;  // a statement on it was ignored: the next row tells how it is
   OpenBatch batch;
 };
 

@@ -210,6 +210,14 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .doc = "Only true: false is refused; schema.change.behavior says what becomes of schema "
               "changes.",
        .flink_cdc = FlinkCdc::kSame},
+      {.key = "on-unparsed-ddl",
+       .type = OptionType::kEnum,
+       .doc = "What happens to a statement on a captured table that is not understood for certain, "
+              "and to rows that do not fit the statements: park lets the tables wait until "
+              "`driftless decide` while others go on; fail stops before it; ignore goes on with "
+              "the table as the server has it, where the next row's description agrees. Default: "
+              "the pipeline's on-unparsed-ddl.",
+       .values = {"park", "fail", "ignore"}},
       {.key = "scan.parse.online.schema.changes.enabled",
        .type = OptionType::kBool,
        .doc = "Ignored.",

@@ -53,6 +53,10 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
       static_cast<uint64_t>(values.Int("scan.startup.specific-offset.pos").value_or(4));
   options.start_gtids = values.String("scan.startup.specific-offset.gtid-set").value_or("");
   options.chunk_rows = values.Int("scan.incremental.snapshot.chunk.size").value_or(8096);
+  const auto on_unparsed = values.Enum("on-unparsed-ddl");
+  if (on_unparsed == "park") options.on_unparsed_ddl = OnUnparsedDdl::kPark;
+  if (on_unparsed == "fail") options.on_unparsed_ddl = OnUnparsedDdl::kFail;
+  if (on_unparsed == "ignore") options.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
   options.include_comments = values.Bool("include-comments.enabled").value_or(false);
   options.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(true);
   return options;

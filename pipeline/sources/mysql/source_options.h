@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "config/definition/pipeline_options.h"
 #include "config/definition/selector.h"
 #include "config/options/option.h"
 #include "pipeline/sources/mysql/connection.h"
@@ -30,6 +31,7 @@ struct SourceOptions {
   uint64_t start_offset = 0;
   std::string start_gtids;
   int64_t chunk_rows = 8096;
+  std::optional<OnUnparsedDdl> on_unparsed_ddl;  // none: as the pipeline says
   bool include_comments = false;
   bool tinyint1_is_boolean = true;
 

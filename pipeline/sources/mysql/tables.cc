@@ -16,6 +16,7 @@ ServerSettings SettingsOf(const ServerFacts& facts, const SourceOptions& options
   settings.collation = facts.collation;
   settings.explicit_defaults_for_timestamp = facts.explicit_defaults_for_timestamp;
   settings.tinyint1_is_boolean = options.tinyint1_is_boolean;
+  settings.without_comments = !options.include_comments;
   return settings;
 }
 

@@ -48,6 +48,8 @@ struct ServerSettings {
   bool explicit_defaults_for_timestamp = true;
   // TINYINT(1) is BOOLEAN: Flink CDC's treat-tinyint1-as-boolean.enabled.
   bool tinyint1_is_boolean = true;
+  // Comments of tables and columns are left out: Flink CDC's include-comments.enabled: false.
+  bool without_comments = false;
   // Session-local CREATE TEMPORARY TABLE hides a table of the same name. For scripts of one session
   // only: in a binary log statements of many sessions are interleaved, and temporary tables are not
   // in it.

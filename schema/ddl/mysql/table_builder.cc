@@ -169,7 +169,7 @@ Result<void> TableBuilder::SetOptions(const TableOptions& options,
     if (!any_unicode) schema_.charset = found.charset;
     schema_.collation = found.collation;
   }
-  if (options.comment) schema_.comment = *options.comment;
+  if (options.comment && !run_.settings().without_comments) schema_.comment = *options.comment;
   if (options.system_versioning) schema_.options["system_versioning"] = "on";
   return {};
 }
@@ -191,7 +191,7 @@ Result<Column> TableBuilder::MakeColumn(const ColumnSpec& spec, ColumnId id) {
   if (spec.row_start || spec.row_end) nullable = false;
   column.type = column.type.WithNullability(nullable);
   SetColumnType(*resolved, run_.settings(), &column);
-  column.comment = spec.comment;
+  if (!run_.settings().without_comments) column.comment = spec.comment;
   column.source.is_auto_increment = spec.auto_increment;
   column.source.is_generated = spec.generated || spec.row_start || spec.row_end;
   column.source.is_invisible = spec.invisible;

@@ -46,6 +46,18 @@ class CatalogTest : public testing::Test {
   StatementContext context_{"shop", {}};
 };
 
+struct WithoutCommentsTest : CatalogTest {
+  WithoutCommentsTest() : CatalogTest({.without_comments = true}) {}
+};
+
+TEST_F(WithoutCommentsTest, NoStatementBringsAComment) {
+  Apply("CREATE TABLE t (id INT PRIMARY KEY COMMENT 'i', a INT) COMMENT 'x'");
+  EXPECT_EQ(Kinds(Apply("ALTER TABLE t COMMENT 'y', MODIFY a INT COMMENT 'k'")), "");
+  Apply("ALTER TABLE t ADD b INT COMMENT 'l'");
+  EXPECT_EQ(Table("t")->comment, "");
+  for (const Column& column : Table("t")->columns) EXPECT_EQ(column.comment, "") << column.name;
+}
+
 TEST_F(CatalogTest, PartsStandInThePolicysOrderAndJoinUp) {
   Apply(
       "CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(5) NOT NULL, c INT, d INT) COMMENT "
