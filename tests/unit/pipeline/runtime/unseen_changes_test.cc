@@ -82,5 +82,18 @@ TEST(UnseenChangesTest, AnAcknowledgementEndsWhatConcernsOldRowsOnly) {
   EXPECT_EQ(Open(&harness)[0].id, going_on);
 }
 
+TEST(UnseenChangesTest, OpenDivergencesAreCounted) {
+  ScriptBuilder script = Story();
+  script.Wait(1);
+  Harness harness(script.Script());
+  harness.Start();
+  EXPECT_TRUE(Eventually([&] {
+    return harness.metrics_->Text().find("driftless_divergences{sink=\"lake\"} 1") !=
+           std::string::npos;
+  }));
+  harness.gates_->Open(1);
+  ExpectFinished(harness.Wait());
+}
+
 }  // namespace
 }  // namespace driftless
