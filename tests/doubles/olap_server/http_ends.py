@@ -244,7 +244,10 @@ class FrontEnd(Handler):
             with catalog.lock:
                 catalog.tick()
                 table = catalog.table(self.query["db"], self.query["table"])
-                return self.answer([[c.name, c.kind, c.length, c.scale, c.nullable] for c in table.columns])
+                return self.answer([[c.name, c.kind, c.length, c.scale, c.nullable, c.is_key] for c in table.columns])
+        if what == "tables":
+            with catalog.lock:
+                return self.answer([[database, name] for database, tables in catalog.databases.items() for name in tables])
         if what == "open":
             with catalog.lock:
                 return self.answer([[t.label, t.state] for t in catalog.transactions if t.state in OPEN])
