@@ -12,14 +12,19 @@ Error Unsupported(const LogicalType& type) {
                    "SelectDB has no type for " + type.ToStringIgnoringNullability());
 }
 
-// Lengths count bytes there: three for a character, as the reference sink has it.
+// Lengths count bytes there. A character of utf8mb4 takes up to four: with three, as the reference
+// sink has it, texts of such characters are refused.
+constexpr int64_t kBytesPerCharacter = 4;
+
 Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
   switch (type.kind()) {
     case TypeKind::kChar:
-      if (type.length() * 3 <= 255) return LogicalType::Char(type.length() * 3);
+      if (type.length() * kBytesPerCharacter <= 255) {
+        return LogicalType::Char(static_cast<int32_t>(type.length() * kBytesPerCharacter));
+      }
       [[fallthrough]];
     case TypeKind::kVarChar: {
-      const int64_t bytes = static_cast<int64_t>(type.length()) * 3;
+      const int64_t bytes = type.length() * kBytesPerCharacter;
       if (bytes < 65533) return LogicalType::VarChar(static_cast<int32_t>(bytes));
       return is_key ? LogicalType::VarChar(65533) : LogicalType::String();
     }

@@ -45,11 +45,14 @@ Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
     case TypeKind::kDouble:
       if (is_key) return Unsupported(type);
       return type;
-    case TypeKind::kTimestampTz:
+    // As JSON texts, so that a SET of MySQL does not stop its table.
     case TypeKind::kArray:
     case TypeKind::kMap:
-    case TypeKind::kMultiset:
     case TypeKind::kRow:
+      if (is_key) return Unsupported(type);
+      return LogicalType::VarChar(1048576);
+    case TypeKind::kTimestampTz:
+    case TypeKind::kMultiset:
     case TypeKind::kVariant: return Unsupported(type);
     default: return type;
   }
