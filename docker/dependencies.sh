@@ -67,6 +67,7 @@ case ${1-} in
     "$top/tests/peers/oracle" install
     "$top/tests/peers/readers" install
     "$top/tests/peers/kafka" install
+    "$top/tests/peers/iceberg-rest" install
     try_peer mariadb
     # MySQL is no package of Debian 12: 1.4 GB from another suite, as root. Only where it is asked for.
     if [ -n "${DRIFTLESS_TEST_MYSQL-}" ]; then try_peer mysql; fi

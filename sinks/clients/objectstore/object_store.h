@@ -87,6 +87,8 @@ class ObjectStore {
   virtual std::string root() const = 0;
 };
 
+class S3KeySource;  // s3_signature.h
+
 // What an S3-compatible store needs beyond its address.
 struct S3Options {
   std::string endpoint;  // "http://127.0.0.1:9000"; empty: AWS of the region
@@ -94,6 +96,7 @@ struct S3Options {
   std::string access_key;
   std::string secret_key;
   std::string session_token;
+  std::shared_ptr<S3KeySource> keys;  // instead of the three; null: they hold for good
   bool path_style = true;
   int64_t timeout_ms = 60000;  // of one request
   int max_retries = 5;
@@ -102,8 +105,10 @@ struct S3Options {
 // Opens the store behind a location: a path, "file:/path", "file:///path", "s3://bucket/prefix"
 // (also s3a://, oss:// with an endpoint). Nothing is contacted yet. `properties` are a catalog's
 // properties as Paimon and Flink name them (s3.endpoint, s3.access-key, s3.secret-key,
-// s3.path.style.access, s3.endpoint.region). Errors: kInvalidConfig.
+// s3.path.style.access, s3.endpoint.region). `keys` may be null: then the properties have them.
+// Errors: kInvalidConfig.
 Result<std::shared_ptr<ObjectStore>> OpenObjectStore(
-    std::string_view location, const std::map<std::string, std::string>& properties);
+    std::string_view location, const std::map<std::string, std::string>& properties,
+    std::shared_ptr<S3KeySource> keys = nullptr);
 
 }  // namespace driftless

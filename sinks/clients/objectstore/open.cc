@@ -48,7 +48,8 @@ Result<S3Options> ReadS3Options(std::string_view scheme,
 }  // namespace
 
 Result<std::shared_ptr<ObjectStore>> OpenObjectStore(
-    std::string_view location, const std::map<std::string, std::string>& properties) {
+    std::string_view location, const std::map<std::string, std::string>& properties,
+    std::shared_ptr<S3KeySource> keys) {
   const size_t colon = location.find(':');
   const bool is_plain = colon == std::string_view::npos || location.starts_with('/') ||
                         location.starts_with("./") || location.starts_with("../");
@@ -78,6 +79,7 @@ Result<std::shared_ptr<ObjectStore>> OpenObjectStore(
                        "\"" + std::string(location) + "\" names no bucket");
     }
     DRIFTLESS_ASSIGN_OR_RETURN(S3Options options, ReadS3Options(scheme, properties));
+    options.keys = std::move(keys);
     return OpenS3Store(bucket, std::move(prefix), std::move(options));
   }
   return MakeError(ErrorKind::kInvalidConfig,

@@ -60,6 +60,14 @@ bool WasNotSent(CURLcode code) {
          code == CURLE_PEER_FAILED_VERIFICATION;
 }
 
+// Expired keys are 403 at some stores and 400 at others.
+bool AreKeysRefused(const S3Response& response) {
+  if (response.status == 401 || response.status == 403) return true;
+  if (response.status != 400) return false;
+  const std::string code = XmlText(response.body, "Code").value_or("");
+  return code == "ExpiredToken" || code == "TokenRefreshRequired" || code == "InvalidToken";
+}
+
 }  // namespace
 
 S3Client::S3Client(std::string bucket, S3Options options)
@@ -156,7 +164,11 @@ Result<S3Response> S3Client::Send(std::string_view method, std::string_view key,
   request.query = std::move(query);
   request.body = body;
   headers["host"] = host_;
-  const S3Credentials credentials{options_.access_key, options_.secret_key, options_.session_token};
+  S3Credentials credentials{options_.access_key, options_.secret_key, options_.session_token};
+  if (options_.keys != nullptr) {
+    DRIFTLESS_ASSIGN_OR_RETURN(credentials, options_.keys->Keys(nullptr));
+  }
+  bool renewed = options_.keys == nullptr;
   int64_t wait_ms = kFirstWaitMs;
   for (int tries = 0;; ++tries) {
     request.headers = headers;
@@ -164,6 +176,11 @@ Result<S3Response> S3Client::Send(std::string_view method, std::string_view key,
     S3Response response;
     const Attempt attempt = SendOnce(request, &response);
     const bool answered = attempt.outcome == Attempt::Outcome::kAnswered;
+    if (answered && !renewed && AreKeysRefused(response)) {
+      renewed = true;
+      DRIFTLESS_ASSIGN_OR_RETURN(credentials, options_.keys->Keys(&credentials));
+      continue;
+    }
     // 503 and 429 say "slow down": nothing was done. 500 and a cut connection leave it open.
     const bool refused = answered && (response.status == 503 || response.status == 429);
     const bool open = attempt.outcome == Attempt::Outcome::kLost ||

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "schema/base/result.h"
+
 namespace driftless {
 
 // One request as AWS Signature Version 4 sees it ("AWS Signature Version 4 for API requests",
@@ -20,6 +22,16 @@ struct S3Credentials {
   std::string access_key;
   std::string secret_key;
   std::string session_token;  // may be empty
+  friend bool operator==(const S3Credentials&, const S3Credentials&) = default;
+};
+
+// Keys that change while a store is open, as catalogs vend them. Thread-safe.
+class S3KeySource {
+ public:
+  virtual ~S3KeySource() = default;
+  // The keys to sign with now. `refused`: keys that the store has just refused, or null; they are
+  // not given again. Errors: whatever keeps new keys from coming.
+  virtual Result<S3Credentials> Keys(const S3Credentials* refused) = 0;
 };
 
 // Adds x-amz-date, x-amz-content-sha256, x-amz-security-token and authorization to the headers.

@@ -6,9 +6,9 @@
 #include <random>
 #include <utility>
 
+#include "schema/types/time.h"
 #include "sinks/clients/objectstore/s3_client.h"
 #include "sinks/clients/objectstore/xml_text.h"
-#include "schema/types/time.h"
 
 namespace driftless {
 namespace {
@@ -284,12 +284,12 @@ void FromEnvironment(const char* variable, std::string* value) {
 
 Result<std::shared_ptr<ObjectStore>> OpenS3Store(std::string bucket, std::string prefix,
                                                  S3Options options) {
-  if (options.access_key.empty()) {
+  if (options.keys == nullptr && options.access_key.empty()) {
     FromEnvironment("AWS_ACCESS_KEY_ID", &options.access_key);
     FromEnvironment("AWS_SECRET_ACCESS_KEY", &options.secret_key);
     FromEnvironment("AWS_SESSION_TOKEN", &options.session_token);
   }
-  if (options.access_key.empty() || options.secret_key.empty()) {
+  if (options.keys == nullptr && (options.access_key.empty() || options.secret_key.empty())) {
     return MakeError(ErrorKind::kInvalidConfig, "no credentials for s3://" + bucket)
         .Hint(
             "Set catalog.properties.s3.access-key and s3.secret-key, or AWS_ACCESS_KEY_ID and "
