@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,8 +47,10 @@ class Catalog {
   virtual Result<std::optional<LoadedTable>> Load(const TablePath& table) = 0;
   // Also the namespace. Errors: kAlreadyExists; kCommitUnknown.
   virtual Result<void> Create(const TablePath& table, const NewTable& created) = 0;
-  // One result per commit: success; kConflict: the table is not what `base` is any more and nothing
-  // happened; kCommitUnknown: it may have happened; other errors promise that it has not.
+  // One result per commit: success; kConflict: the table is not what `base` is any more; it is to
+  // be read again, and looked at whether an earlier try has come through; kCommitUnknown: it may
+  // have happened; other errors promise that it has not. All files that the changes name are
+  // durable before.
   virtual std::vector<Result<void>> Commit(std::span<const CatalogCommit> commits) = 0;
 };
 
@@ -55,5 +58,10 @@ class Catalog {
 // implementation's HadoopCatalog. Commits are exclusive creations of the next number.
 std::unique_ptr<Catalog> MakeHadoopCatalog(std::shared_ptr<ObjectStore> warehouse,
                                            const Clock* clock);
+
+// A server with the Iceberg REST catalog protocol. `properties` as the reference implementation
+// names them: uri, warehouse, credential, token, s3.* and so on.
+std::unique_ptr<Catalog> MakeRestCatalog(std::map<std::string, std::string> properties,
+                                         const Clock* clock);
 
 }  // namespace driftless::iceberg

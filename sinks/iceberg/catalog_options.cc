@@ -48,11 +48,24 @@ Result<std::unique_ptr<Catalog>> OpenCatalog(const IcebergOptions& options, cons
     const auto found = options.catalog_properties.find(key);
     return found == options.catalog_properties.end() ? std::string() : found->second;
   };
-  const std::string type = property("type").empty() ? "hadoop" : property("type");
-  if (type != "hadoop") {
+  std::string type = property("type");
+  if (type.empty() && !property("uri").empty()) {
+    type = property("uri").starts_with("jdbc:") ? "jdbc" : "rest";
+  }
+  if (type == "rest") {
+    const std::string uri = property("uri");
+    if (!uri.starts_with("http://") && !uri.starts_with("https://")) {
+      return MakeError(ErrorKind::kInvalidConfig,
+                       uri.empty() ? "catalog.properties.uri is missing"
+                                   : "catalog.properties.uri = " + uri + " is no http address")
+          .Hint("A catalog of type rest has an address: https://host/api/catalog.");
+    }
+    return MakeRestCatalog(options.catalog_properties, clock);
+  }
+  if (!type.empty() && type != "hadoop") {
     return MakeError(ErrorKind::kUnsupported,
                      "catalog.properties.type = " + type + " is not in this version")
-        .Hint("this version writes hadoop catalogs: tables in a folder or a bucket");
+        .Hint("this version knows hadoop (tables in a folder or a bucket) and rest");
   }
   if (property("warehouse").empty()) {
     return MakeError(ErrorKind::kInvalidConfig, "catalog.properties.warehouse is missing");

@@ -19,7 +19,11 @@ namespace {
 
 constexpr int kRetries = 20;
 
-// The property under which the last committed cut of a pipeline stands, whatever is expired.
+// How many of its newest cuts a table remembers beside its snapshots.
+constexpr size_t kRememberedCuts = 32;
+
+// The property under which the last committed cuts of a pipeline stand, whatever is expired:
+// "7:mark 6:mark", the newest first.
 std::string CutProperty(const CommitIdentity& identity) {
   return "driftless.cut." + lake::FileOwner(identity.pipeline, identity.sink, identity.table);
 }
@@ -30,8 +34,22 @@ bool IsCommitted(const TableMetadata& metadata, const CommitIdentity& identity,
     const auto mark = snapshot.summary.find(std::string(kCommitMark));
     if (mark != snapshot.summary.end() && mark->second == files.mark) return true;
   }
-  return metadata.Property(CutProperty(identity), "") ==
-         std::to_string(identity.cut) + ":" + files.mark;
+  const std::string remembered = " " + metadata.Property(CutProperty(identity), "") + " ";
+  return remembered.find(" " + std::to_string(identity.cut) + ":" + files.mark + " ") !=
+         std::string::npos;
+}
+
+std::string RememberCut(const TableMetadata& metadata, const CommitIdentity& identity,
+                        const Committable& files) {
+  std::string cuts = std::to_string(identity.cut) + ":" + files.mark;
+  const std::string before = metadata.Property(CutProperty(identity), "");
+  std::string_view rest = before;
+  for (size_t count = 1; count < kRememberedCuts && !rest.empty(); ++count) {
+    const size_t end = rest.find(' ');
+    cuts.append(" ").append(rest.substr(0, end));
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return cuts;
 }
 
 struct Attempt {
@@ -65,6 +83,7 @@ class CommitRun {
     attempt->base = *std::move(loaded);
     attempt->committed = IsCommitted(attempt->base.metadata, identity, attempt->files);
     if (attempt->committed) return {};
+    DeleteWritten(attempt);  // of a round that was in conflict
     const TableMetadata& metadata = attempt->base.metadata;
     attempt->change = {};
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, attempt->base.Directory());
@@ -119,7 +138,7 @@ class CommitRun {
       last = std::move(snapshot);
     }
     attempt->change.set_properties[CutProperty(identity)] =
-        std::to_string(identity.cut) + ":" + attempt->files.mark;
+        RememberCut(metadata, identity, attempt->files);
     return {};
   }
 
@@ -390,11 +409,14 @@ Result<void> IcebergCommitter::Commit(std::span<const CommitToken> tokens) const
     for (size_t i = 0; i < sent.size(); ++i) {
       sent[i]->outcome = std::move(results[i]);
       sent[i]->committed = sent[i]->outcome.has_value();
-      // What may have been committed is looked up by the next round, and deletes nothing.
-      const bool unknown =
-          !sent[i]->committed && sent[i]->outcome.error().kind() == ErrorKind::kCommitUnknown;
-      if (!sent[i]->committed && !unknown) run.DeleteWritten(sent[i]);
-      sent[i]->written.clear();
+      // What may have been committed is looked up by the next round, and deletes nothing. So is a
+      // conflict, since a repeated request may have been in conflict with itself; if the look finds
+      // nothing, what was written goes.
+      if (sent[i]->committed || sent[i]->outcome.error().kind() == ErrorKind::kCommitUnknown) {
+        sent[i]->written.clear();
+      } else if (sent[i]->outcome.error().kind() != ErrorKind::kConflict) {
+        run.DeleteWritten(sent[i]);
+      }
     }
     for (auto it = waiting.begin(); it != waiting.end();) {
       std::vector<Attempt>& attempts = it->second;

@@ -10,8 +10,12 @@ std::span<const OptionSpec> IcebergOptions() {
        .type = OptionType::kMap,
        .required = true,
        .secret = true,
-       .doc = "Properties of the catalog: type (hadoop, the default; others are refused in this "
-              "version), warehouse, s3.endpoint and so on.",
+       .doc =
+           "Properties of the catalog, as Iceberg names them: type (hadoop, the default: tables in "
+           "a "
+           "folder or a bucket; rest), warehouse, s3.endpoint and so on. Of a REST catalog: uri, "
+           "credential or token, scope, oauth2-server-uri, prefix, base-namespace, header.*, "
+           "rest.client.tls.ca-file.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kNewState},
       {.key = "table.properties.*",

@@ -33,6 +33,7 @@ class RacingCatalog : public Catalog {
  public:
   explicit RacingCatalog(std::unique_ptr<Catalog> inner) : inner_(std::move(inner)) {}
   int races = 0;
+  bool repeats = false;  // every commit, whose first answer nobody sees
 
   Result<std::string> Connect() override { return inner_->Connect(); }
   std::string identity() const override { return inner_->identity(); }
@@ -48,6 +49,9 @@ class RacingCatalog : public Catalog {
       theirs.set_properties["theirs"] = std::to_string(races--);
       const CatalogCommit commit{commits[0].table, commits[0].base, &theirs};
       EXPECT_TRUE(inner_->Commit({&commit, 1}).front());
+    }
+    if (repeats) {
+      for (const Result<void>& first : inner_->Commit(commits)) EXPECT_TRUE(first);
     }
     return inner_->Commit(commits);
   }
@@ -293,6 +297,41 @@ TEST(IcebergCommit, EndlessRacesEndWithAConflict) {
   world.catalog.races = 0;
   EXPECT_EQ(*world.Committer().LookUp(token), CommitState::kPrepared);
   EXPECT_THAT(world.Read(), IsEmpty());
+}
+
+// A proxy may send a request twice; the second time it is in conflict with itself.
+TEST(IcebergCommit, AConflictWithItselfIsLookedUpAndDeletesNothing) {
+  const World world;
+  const CommitToken token = world.Seal(world.Identity(1), {{{1, "a"}}});
+  world.catalog.repeats = true;
+  ASSERT_TRUE(world.Committer().Commit({&token, 1}));
+  EXPECT_EQ(world.Snapshots(), 1U);
+  EXPECT_THAT(world.Read(), ElementsAre("1 a"));
+}
+
+// Others may expire our snapshots before we have recorded what we committed.
+TEST(IcebergCommit, ACutIsRecognisedThoughItsSnapshotIsGone) {
+  const World world;
+  std::vector<CommitToken> tokens;
+  for (CutId cut = 1; cut <= 3; ++cut) {
+    tokens.push_back(world.Seal(world.Identity(cut), {{{static_cast<int64_t>(cut), "a"}}}));
+    ASSERT_TRUE(world.Committer().Commit({&tokens.back(), 1}));
+  }
+  const LoadedTable table = world.Table();
+  MetadataChange theirs;
+  for (const Snapshot& snapshot : table.metadata.snapshots) {
+    if (snapshot.id != table.metadata.current_snapshot_id) {
+      theirs.removed_snapshots.push_back(snapshot.id);
+    }
+  }
+  const CatalogCommit expired{world.path, &table, &theirs};
+  ASSERT_TRUE(world.catalog.Commit({&expired, 1}).front());
+  for (const CommitToken& token : tokens) {
+    EXPECT_EQ(*world.Committer().LookUp(token), CommitState::kCommitted);
+  }
+  ASSERT_TRUE(world.Committer().Commit(tokens));
+  EXPECT_EQ(world.Snapshots(), 1U);
+  EXPECT_THAT(world.Read(), ElementsAre("1 a", "2 a", "3 a"));
 }
 
 TEST(IcebergCommit, AbortRemovesItsOwnFilesUnlessTheyAreCommitted) {
