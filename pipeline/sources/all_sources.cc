@@ -10,7 +10,7 @@ std::span<const SourceComponent> AllSources() {
   static const auto* const kSources = new std::vector<SourceComponent>{
       {.type = "file",
        .aliases = {"files"},
-       .summary = "Files of Debezium JSON records, one a line: plain, gzip, zstd, or followed",
+       .summary = "Files of Debezium, Canal, Maxwell or plain JSON, one a line: packed or followed",
        .options = FileSourceOptionSpecs(),
        .make_source = MakeFileSource,
        .check = CheckFileSource},
@@ -26,7 +26,7 @@ std::span<const SourceComponent> AllSources() {
        .options = PostgresSourceOptions(),
        .check = CheckPostgresSource},
       {.type = "kafka",
-       .summary = "Kafka topics with Debezium, Canal or plain JSON",
+       .summary = "Kafka topics with Debezium, Canal, Maxwell or plain JSON",
        .options = KafkaSourceOptionSpecs(),
        .make_source = MakeKafkaSource,
        .check = CheckKafkaSource},

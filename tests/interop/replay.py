@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+import canal_setup
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 PEERS = os.environ.get("PEERS_DIR") or os.path.join(TOP, ".deps", "peers")
@@ -31,9 +33,18 @@ def run(command, **kw):
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", **kw)
 
 
+def recordings_of(case, folder):
+    """The files of a case in their order; what a Canal recording begins with is written into the folder."""
+    files = [os.path.join(TOP, "tests/data", case["recording"])]
+    if case.get("setup"):
+        files.insert(0, os.path.join(folder, "setup.jsonl"))
+        canal_setup.write(os.path.join(TOP, "tests/data/truth", case["setup"]), files[0])
+    return files
+
+
 def pipeline_text(case, warehouse, sink="paimon"):
     """The pipeline file of a case; everything not in the case is a default."""
-    lines = ["source:", "  type: file", f"  path: {os.path.join(TOP, 'tests/data', case['recording'])}"]
+    lines = ["source:", "  type: file", f"  path: {json.dumps(recordings_of(case, os.path.dirname(warehouse)))}"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("source", {}).items()]
     lines += ["sink:", f"  type: {sink}", "  name: lake", f"  catalog.properties.warehouse: {warehouse}"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("sink", {}).items()]

@@ -11,186 +11,6 @@
 namespace driftless::debezium {
 namespace {
 
-Error Malformed(std::string what) {
-  return MakeError(ErrorKind::kInvalidInput, "the schema-change record " + std::move(what));
-}
-
-std::string Quoted(std::string_view name) {
-  std::string text = "`";
-  for (char c : name) {
-    text += c;
-    if (c == '`') text += c;
-  }
-  return text + "`";
-}
-
-// The JSON string at the cursor; null gives an empty text.
-Result<std::string> Text(JsonCursor* cursor) {
-  std::string result;
-  if (!cursor->IsNull()) {
-    std::string scratch;
-    std::string_view text;
-    if (!ReadJsonString(cursor->Token(), &scratch, &text)) {
-      return Malformed("has no string where one was expected");
-    }
-    result = text;
-  }
-  cursor->Advance();
-  return result;
-}
-
-Result<std::vector<std::string>> Texts(JsonCursor* cursor) {
-  std::vector<std::string> texts;
-  if (cursor->IsNull()) {
-    cursor->Advance();
-    return texts;
-  }
-  JsonArrayWalk walk(cursor);
-  while (walk.Next()) {
-    DRIFTLESS_ASSIGN_OR_RETURN(std::string text, Text(cursor));
-    texts.push_back(std::move(text));
-  }
-  if (walk.failed()) return Malformed("has a malformed list");
-  return texts;
-}
-
-// `"shop"."orders"` or `"db"."schema"."t"`; quotes inside a name are doubled.
-TablePath ParseTableId(std::string_view id) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at < id.size();) {
-    std::string part;
-    if (id[at] == '"') {
-      for (++at; at < id.size(); ++at) {
-        if (id[at] == '"') {
-          if (at + 1 < id.size() && id[at + 1] == '"') {
-            ++at;
-          } else {
-            break;
-          }
-        }
-        part += id[at];
-      }
-      ++at;
-    } else {
-      const size_t dot = std::min(id.find('.', at), id.size());
-      part = id.substr(at, dot - at);
-      at = dot;
-    }
-    parts.push_back(std::move(part));
-    if (at < id.size() && id[at] == '.') ++at;
-  }
-  TablePath path;
-  if (!parts.empty()) path.table = parts.back();
-  if (parts.size() > 1) path.database = parts[parts.size() - 2];
-  return path;
-}
-
-// One column of a table change, as the record describes it.
-struct ColumnText {
-  std::string name, type, charset, comment;
-  std::string length, scale;
-  bool optional = true;
-  std::vector<std::string> members;  // quoted
-
-  // `name` DECIMAL(18,4) UNSIGNED NOT NULL
-  std::string Definition() const {
-    const size_t word = std::min(type.find(' '), type.size());
-    std::string text = Quoted(name) + " " + type.substr(0, word);
-    if (!members.empty()) {
-      for (size_t i = 0; i < members.size(); ++i) text += (i == 0 ? "(" : ",") + members[i];
-      text += ")";
-    } else if (!length.empty()) {
-      text += "(" + length + (scale.empty() ? "" : "," + scale) + ")";
-    }
-    text += type.substr(word);
-    if (!charset.empty()) text += " CHARACTER SET " + charset;
-    return text + (optional ? " NULL" : " NOT NULL");
-  }
-};
-
-Result<ColumnText> ReadColumn(JsonCursor* cursor) {
-  ColumnText column;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
-    if (key == "name") {
-      DRIFTLESS_ASSIGN_OR_RETURN(column.name, Text(cursor));
-    } else if (key == "typeName") {
-      DRIFTLESS_ASSIGN_OR_RETURN(column.type, Text(cursor));
-    } else if (key == "charsetName") {
-      DRIFTLESS_ASSIGN_OR_RETURN(column.charset, Text(cursor));
-    } else if (key == "enumValues") {
-      DRIFTLESS_ASSIGN_OR_RETURN(column.members, Texts(cursor));
-    } else if ((key == "length" || key == "scale") && !cursor->IsNull()) {
-      (key == "length" ? column.length : column.scale) = cursor->Token();
-      cursor->Advance();
-    } else if (key == "optional") {
-      column.optional = cursor->Token() != "false";
-      cursor->Advance();
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
-    }
-  }
-  if (walk.failed()) return Malformed("has a malformed column");
-  return column;
-}
-
-// "table": {"columns": [...], "primaryKeyColumnNames": [...]}
-Result<void> ReadTable(JsonCursor* cursor, SchemaChangeRecord::TableChange* change) {
-  if (cursor->IsNull()) {
-    cursor->Advance();
-    return {};
-  }
-  std::string definitions;
-  std::vector<std::string> key_names;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
-    if (key == "columns") {
-      JsonArrayWalk columns(cursor);
-      while (columns.Next()) {
-        DRIFTLESS_ASSIGN_OR_RETURN(const ColumnText column, ReadColumn(cursor));
-        change->columns.push_back(column.name);
-        definitions += (definitions.empty() ? "" : ", ") + column.Definition();
-      }
-      if (columns.failed()) return Malformed("has malformed columns");
-    } else if (key == "primaryKeyColumnNames") {
-      DRIFTLESS_ASSIGN_OR_RETURN(key_names, Texts(cursor));
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
-    }
-  }
-  if (walk.failed()) return Malformed("has a malformed table");
-  for (size_t i = 0; i < key_names.size(); ++i) {
-    definitions += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(key_names[i]);
-  }
-  if (!key_names.empty()) definitions += ")";
-  change->create = definitions;
-  return {};
-}
-
-Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
-  SchemaChangeRecord::TableChange change;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
-    if (key == "type") {
-      DRIFTLESS_ASSIGN_OR_RETURN(change.type, Text(cursor));
-    } else if (key == "id") {
-      DRIFTLESS_ASSIGN_OR_RETURN(const std::string id, Text(cursor));
-      change.table = ParseTableId(id);
-    } else if (key == "table") {
-      DRIFTLESS_TRY(ReadTable(cursor, &change));
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
-    }
-  }
-  if (walk.failed()) return Malformed("has malformed tableChanges");
-  change.create = "CREATE TABLE " + Quoted(change.table.database) + "." +
-                  Quoted(change.table.table) + " (" + change.create + ")";
-  return change;
-}
-
 bool StartsWithWord(std::string_view sql, std::string_view word) {
   while (!sql.empty() && static_cast<unsigned char>(sql.front()) <= ' ') sql.remove_prefix(1);
   return sql.size() > word.size() && EqualsIgnoringCase(sql.substr(0, word.size()), word);
@@ -208,35 +28,6 @@ StatementChange Inferred(const TablePath& table, std::vector<SchemaChange> parts
   statement.parts = std::move(parts);
   return statement;
 }
-
-}  // namespace
-
-Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
-  SchemaChangeRecord change;
-  JsonCursor cursor = record.payload;
-  JsonObjectWalk walk(&cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
-    if (key == "ddl") {
-      DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
-    } else if (key == "databaseName") {
-      DRIFTLESS_ASSIGN_OR_RETURN(change.database, Text(&cursor));
-    } else if (key == "tableChanges" && cursor.Peek() == '[') {
-      JsonArrayWalk tables(&cursor);
-      while (tables.Next()) {
-        DRIFTLESS_ASSIGN_OR_RETURN(auto table, ReadTableChange(&cursor));
-        change.tables.push_back(std::move(table));
-      }
-      if (tables.failed()) return Malformed("has malformed tableChanges");
-    } else if (!cursor.Skip()) {
-      return Malformed("is cut off");
-    }
-  }
-  if (walk.failed()) return Malformed("is malformed");
-  return change;
-}
-
-namespace {
 
 // Debezium cuts the end of a conditional comment that ends a statement, as of
 // "... /*!50500 PARTITION BY ... */". Gives the end back where the text does not parse without it.
@@ -323,6 +114,22 @@ TableSchemaPtr DdlTracker::Find(const TablePath& path) const {
   return dialect_ == nullptr ? nullptr : dialect_->catalog.Find(path);
 }
 
+bool DdlTracker::IsNamed(std::string_view column, std::string_view in_record) {
+  if (EqualsIgnoringCase(column, in_record)) return true;
+  std::string quoted;
+  for (const char c : column) quoted.append(c == '`' ? 2 : 1, c);
+  return EqualsIgnoringCase(quoted, in_record);
+}
+
+Result<TableSchemaPtr> DdlTracker::TableOf(const std::string& create, const TablePath& path) {
+  if (dialect_ == nullptr) MakeDialect("mysql");
+  mysql::DdlCatalog scratch(dialect_->settings);
+  DRIFTLESS_TRY(scratch.Apply(create, mysql::StatementContext{}));
+  TableSchemaPtr created = scratch.Find(path);
+  if (created == nullptr) return MakeError(ErrorKind::kInvalidInput, "no table: " + create);
+  return created;
+}
+
 namespace {
 
 // What the table is after the effect: its last change's schema, null where it is gone.
@@ -335,14 +142,6 @@ TableSchemaPtr After(const mysql::DdlCatalog& catalog, const mysql::StatementEff
     if (change.table == path) return nullptr;  // dropped or renamed away
   }
   return catalog.Find(path);
-}
-
-// Debezium keeps the quoting of names: `a``b` is a``b in its records.
-bool SameName(std::string_view name, std::string_view in_record) {
-  if (EqualsIgnoringCase(name, in_record)) return true;
-  std::string quoted;
-  for (const char c : name) quoted.append(c == '`' ? 2 : 1, c);
-  return EqualsIgnoringCase(quoted, in_record);
 }
 
 // Compares with the record's own picture of the tables; empty where nothing differs.
@@ -361,7 +160,7 @@ std::string Difference(const mysql::DdlCatalog& catalog, const mysql::StatementE
              std::to_string(after->columns.size()) + " by the statement";
     }
     for (size_t i = 0; i < table.columns.size(); ++i) {
-      if (!SameName(after->columns[i].name, table.columns[i])) {
+      if (!DdlTracker::IsNamed(after->columns[i].name, table.columns[i])) {
         return "column " + std::to_string(i + 1) + " of " + name + " is " + table.columns[i] +
                " in the record and " + after->columns[i].name + " by the statement";
       }
@@ -506,6 +305,19 @@ Result<DdlOutcome> DdlTracker::NotUnderstood(Dialect* dialect, const SchemaChang
                                cause.message());
     return outcome;
   }
+  if (change.names_no_database) {
+    DdlOutcome outcome;
+    std::string names;
+    for (const TablePath& table : concerned) {
+      names += (names.empty() ? "" : ", ") + table.ToString();
+    }
+    outcome.warnings.push_back(
+        "a statement names no database, so that nobody can say which table "
+        "it is about; the next rows of " +
+        names + " tell: " + Shortened(change.ddl));
+    outcome.told_by_rows = std::move(concerned);
+    return outcome;
+  }
   // The stream began behind the table's CREATE: the record's own picture is all there is, and it is
   // whole. Nothing was known that could be lost.
   const bool whole = std::any_of(change.tables.begin(), change.tables.end(),
@@ -551,7 +363,9 @@ Result<DdlOutcome> DdlTracker::AdoptTables(Dialect* dialect, const SchemaChangeR
     mysql::DdlCatalog scratch(dialect->settings);
     DRIFTLESS_TRY(scratch.Apply(table.create, mysql::StatementContext{}));
     const TableSchemaPtr created = scratch.Find(table.table);
-    if (created == nullptr) return Malformed("describes a table that cannot be created");
+    if (created == nullptr)
+      return MakeError(ErrorKind::kInvalidInput,
+                       "the schema-change record describes a table that cannot be created");
     FollowTable(dialect, table.table, *created, &outcome);
   }
   return outcome;

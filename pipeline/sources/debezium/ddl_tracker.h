@@ -9,36 +9,17 @@
 #include <vector>
 
 #include "config/definition/pipeline_options.h"
+#include "pipeline/sources/debezium/statement_record.h"
 #include "pipeline/sources/source.h"
 #include "schema/base/result.h"
 #include "schema/events/schema_change.h"
 #include "schema/history/history.h"
-#include "sinks/formats/debezium_json/decode.h"
 
 namespace driftless::mysql {
 struct RowsWithoutEvents;
 }
 
 namespace driftless::debezium {
-
-// A schema-change record of Debezium: its statement, and the whole tables that it says are there
-// afterwards. tableChanges has no list of what changed, no old name of a renamed table, and is
-// empty for indexes, for CREATE TABLE IF NOT EXISTS of a table that is there and for the middle
-// steps of a multi-table rename.
-struct SchemaChangeRecord {
-  struct TableChange {
-    std::string type;  // CREATE, ALTER, DROP
-    TablePath table;
-    std::vector<std::string> columns;  // in order; empty for DROP
-    // The table as a CREATE TABLE statement, from the record's own column descriptions.
-    std::string create;
-  };
-  std::string ddl;
-  std::string database;  // databaseName: the statement's default database
-  std::vector<TableChange> tables;
-};
-// Errors: kInvalidInput.
-Result<SchemaChangeRecord> ParseSchemaChange(const Record& record);
 
 // What a schema-change record means for the tracked tables.
 struct DdlOutcome {
@@ -52,6 +33,8 @@ struct DdlOutcome {
     Error why;
   };
   std::optional<Unclear> unclear;
+  // The statement may be about these tables or not, and their rows describe themselves: they tell.
+  std::vector<TablePath> told_by_rows;
 };
 
 // The schemas of a MySQL or MariaDB stream, kept up by its DDL records: the statement's text is
@@ -90,6 +73,12 @@ class DdlTracker {
   // the text, and kInvalidInput where it creates none of the tables.
   Result<DdlOutcome> ApplyGiven(const Record& record, const SchemaChangeRecord& change,
                                 const std::string& text, const std::vector<TablePath>& tables);
+
+  // The table that a CREATE TABLE statement makes where there is nothing else.
+  Result<TableSchemaPtr> TableOf(const std::string& create, const TablePath& path);
+  // Whether a column of a record is this one: readers of the binary log keep the quoting of names,
+  // so that `a``b` is a``b in their records.
+  static bool IsNamed(std::string_view column, std::string_view in_record);
 
   // The number for a table that is created without a statement.
   uint64_t NextIncarnation();

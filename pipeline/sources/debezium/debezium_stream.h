@@ -13,17 +13,31 @@
 #include "pipeline/sources/open_batches.h"
 #include "pipeline/sources/source.h"
 #include "sinks/formats/debezium_json/decode.h"
+#include "sinks/formats/message_reader.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace driftless::debezium {
 
 enum class OnBadRecord : uint8_t { kFail, kDeadLetter };
 
+enum class RecordFormat : uint8_t { kDebeziumJson, kCanalJson, kMaxwellJson, kJson };
+
 struct StreamOptions {
+  RecordFormat records = RecordFormat::kDebeziumJson;
   Format format;
+  PlainJsonOptions plain;  // kJson
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   std::optional<OnUnparsedDdl> on_unparsed_ddl;  // none: as the pipeline says
   bool tinyint1_is_boolean = false;
   std::optional<TableSelector> tables;  // none: every table of the stream
+  // Canal's own filters; null: every name.
+  std::shared_ptr<const re2::RE2> databases;
+  std::shared_ptr<const re2::RE2> table_names;
+  std::string time_zone;  // of the Canal server; empty: the pipeline's
+  InferenceRules inference;
   // The stream holds the statements that change columns, not those about indexes (our Kafka
   // sink's): an index that a statement names is believed to be there.
   bool believes_indexes = false;
@@ -41,12 +55,13 @@ struct StreamCounters {
   int64_t messages = 0;     // logical messages
   int64_t ignored_ddl = 0;  // statements that concern no captured table or nothing we track
   int64_t dead_letters = 0;
-  int64_t waiting = 0;  // changes of parked tables: read again once their statement is decided
+  int64_t waiting = 0;     // changes of parked tables: read again once their statement is decided
+  int64_t relabelled = 0;  // Canal's rows whose fields had the names of another time
 };
 
-// One ordered stream of Debezium JSON records, whatever brings them: decodes rows into batches,
-// follows the tables' schemas and sends both on in order. The rules stand in this folder's README.
-// One thread.
+// One ordered stream of change records, whatever brings them, Debezium's or of another format:
+// decodes rows into batches, follows the tables' schemas and sends both on in order. The rules
+// stand in this folder's README. One thread.
 class DebeziumStream {
  public:
   DebeziumStream(StreamOptions options, const SourceContext& context, StreamId stream,
@@ -69,6 +84,8 @@ class DebeziumStream {
   // Line.
   Result<bool> Message(std::string_view topic, std::string_view key, std::string_view value,
                        const Point& point, const std::string& origin);
+  // The row number of the last record's last change: kChangeRow, more where it had several rows.
+  uint32_t last_row() const { return last_row_; }
   // Sends everything that waits. False: the pipeline stops.
   bool Flush() { return batches_.SealAll(); }
   bool idle() const { return batches_.empty(); }
@@ -97,6 +114,8 @@ class DebeziumStream {
   };
 
   Result<bool> Bad(const Place& place, Error error);
+  Result<bool> OtherMessage(std::string_view topic, std::string_view key, std::string_view value,
+                            const Place& place);
   Result<bool> Dispatch(const Record& record, const Place& place);
   Result<bool> Change(const Record& record, const Place& place);
   Result<bool> Truncate(const Record& record, const Place& place);
@@ -109,7 +128,10 @@ class DebeziumStream {
   // Brings the table's schema up to what the record shows, before any of its rows is decoded.
   Result<Step> FollowSchema(Table* table, const Record& record, const Place& place);
   Result<Step> FollowEmbedded(Table* table, const Record& record, const Place& place);
+  // The same for rows that give MySQL's type of each column, as Canal's do (canal_rows.cc).
+  Result<Step> FollowDescription(Table* table, const Record& record, const Place& place);
   void MakePlan(Table* table, const Record& record);
+  Format FormatOf(const Record& record) const;
   Result<Step> PutAside(const Place& place, const Error& error);
   // After a row did not fit: learns from the row where no schema is given. False: nothing to learn.
   Result<bool> LearnFromRow(Table* table, const Record& record, const Place& place, bool* learnt);
@@ -139,15 +161,18 @@ class DebeziumStream {
   const StreamId stream_;
   SourceOutput* const output_;
   RecordReader reader_;
+  std::unique_ptr<MessageReader> other_reader_;  // of formats other than Debezium's
   RowDecoder rows_;
   OpenBatches batches_;
   DdlTracker ddl_;
   std::unordered_map<std::string, std::unique_ptr<Table>> tables_;  // by database, '\0', table
   Table* last_table_ = nullptr;
   bool any_waits_ = false;
+  bool restoring_ = false;
   std::string lookup_;
   StreamCounters counters_;
   int64_t last_event_time_ms_ = 0;
+  uint32_t last_row_ = kChangeRow;
 };
 
 }  // namespace driftless::debezium

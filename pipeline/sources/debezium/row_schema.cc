@@ -251,7 +251,8 @@ Result<RowShape> ShapeOfSchema(const EmbeddedSchema& schema, std::string_view ke
   return shape;
 }
 
-Result<RowShape> ShapeOfRow(JsonCursor row, std::string_view key, const TableSchema* known) {
+Result<RowShape> ShapeOfRow(JsonCursor row, std::string_view key, const TableSchema* known,
+                            const InferenceRules& rules) {
   RowShape shape;
   JsonObjectWalk walk(&row);
   std::string_view raw;
@@ -261,7 +262,13 @@ Result<RowShape> ShapeOfRow(JsonCursor row, std::string_view key, const TableSch
     const std::string_view value = row.RawValue();
     if (value.empty()) break;
     const Column* column = known == nullptr ? nullptr : known->FindName(name);
-    LogicalType type = is_null ? LogicalType::String() : TypeOfValue(value);
+    const bool is_text = is_null || rules.primitives_are_text;
+    LogicalType type = is_text ? LogicalType::String() : TypeOfValue(value);
+    const auto fixed = rules.fixed_types.find(name);
+    if (fixed != rules.fixed_types.end()) {
+      shape.fields.push_back({std::move(name), fixed->second, true, {}, {}, ""});
+      continue;
+    }
     if (column != nullptr) type = WidenForValue(column->type, value);
     shape.fields.push_back({std::move(name), std::move(type), !is_null, {}, {}, ""});
   }

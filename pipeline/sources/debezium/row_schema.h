@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,11 +35,18 @@ struct EmbeddedSchema {
 Result<EmbeddedSchema> ParseEmbedded(std::string_view value_schema);
 Result<RowShape> ShapeOfSchema(const EmbeddedSchema& schema, std::string_view key_schema);
 
+// What the user says about types that rows would show.
+struct InferenceRules {
+  bool primitives_are_text = false;  // simple values are STRING
+  std::map<std::string, LogicalType> fixed_types;
+};
+
 // Of a row without any schema: integers are BIGINT, numbers with a fraction DOUBLE, true and false
 // BOOLEAN, everything else STRING (lists and objects as JSON text). Columns that `known` has keep
 // its type where the value fits and are widened where not. `key` is the JSON text of the record's
 // key, or empty.
-Result<RowShape> ShapeOfRow(JsonCursor row, std::string_view key, const TableSchema* known);
+Result<RowShape> ShapeOfRow(JsonCursor row, std::string_view key, const TableSchema* known,
+                            const InferenceRules& rules);
 
 // The smallest type that holds what the column holds and this JSON value, for rows without schema:
 // BIGINT to DECIMAL(38, 0) or DOUBLE, everything else to STRING. `type` itself where the value

@@ -174,7 +174,7 @@ class FileSource::Reading {
     known_.assign(files.begin(), found);
     point_.epoch = resume.epoch;
     point_.offset = resume.line;
-    point_.row = debezium::DebeziumStream::kChangeRow;
+    point_.row = std::max(debezium::DebeziumStream::kChangeRow, last->row);
     DRIFTLESS_TRY(stream_.Restore(point_));
     resume_ = resume;
     --point_.epoch;  // OpenNext counts it up again
@@ -256,6 +256,7 @@ class FileSource::Reading {
       if (!go_on) return false;
     }
     point_ = next;
+    point_.row = stream_.last_row();
     resume_offset_ = reader_->offset();
     if (++lines_since_check_ < kLinesPerTimeCheck) return true;
     lines_since_check_ = 0;

@@ -1,11 +1,12 @@
 #include "pipeline/sources/file/options.h"
 
+#include "pipeline/sources/debezium/format_options.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
 
 std::span<const OptionSpec> FileSourceOptionSpecs() {
-  static const auto* const kOptions = new std::vector<OptionSpec>{
+  static const auto* const kOptions = new std::vector<OptionSpec>(debezium::WithFormatOptions({
       {.key = "path",
        .type = OptionType::kList,
        .required = true,
@@ -17,7 +18,7 @@ std::span<const OptionSpec> FileSourceOptionSpecs() {
        .type = OptionType::kEnum,
        .default_value = "debezium-json",
        .doc = "How records are written, one a line.",
-       .values = {"debezium-json"},
+       .values = {"debezium-json", "canal-json", "maxwell-json", "json"},
        .change = OnChange::kIncompatible},
       {.key = "tables",
        .type = OptionType::kList,
@@ -85,9 +86,30 @@ std::span<const OptionSpec> FileSourceOptionSpecs() {
        .doc = "The connector's unavailable.value.placeholder: stands for values that the database "
               "did not send.",
        .change = OnChange::kIncompatible},
-  };
+      {.key = "json.table",
+       .doc = "The table of plain JSON rows, as database.table, where their fields do not name it.",
+       .change = OnChange::kNewState},
+  }));
   return *kOptions;
 }
+
+namespace {
+
+Result<void> ReadPlainTable(const OptionValues& values, debezium::StreamOptions* stream) {
+  const Location at = values.At("json.table");
+  stream->plain.table = values.String("json.table").value_or("");
+  if (stream->records != debezium::RecordFormat::kJson) {
+    return {};
+  }
+  if (stream->plain.table.empty() == stream->plain.table_fields.empty()) {
+    return MakeError(ErrorKind::kInvalidConfig,
+                     "format json needs either json.table or json.decode.parser-table-id.fields")
+        .At(at.line, at.column);
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<FileSourceOptions> ReadFileSourceOptions(const OptionValues& values) {
   FileSourceOptions options;
@@ -100,6 +122,8 @@ Result<FileSourceOptions> ReadFileSourceOptions(const OptionValues& values) {
   options.poll_interval_ms = values.DurationMs("poll-interval").value_or(100);
   options.line_bytes_max = static_cast<size_t>(values.Bytes("line-bytes-max").value_or(64 << 20));
   debezium::StreamOptions& stream = options.stream;
+  DRIFTLESS_TRY(debezium::ReadFormatOptions(values, FileSourceOptionSpecs(), "format", &stream));
+  DRIFTLESS_TRY(ReadPlainTable(values, &stream));
   if (values.Enum("on-bad-record") == "dead-letter") {
     stream.on_bad_record = debezium::OnBadRecord::kDeadLetter;
   }

@@ -4,12 +4,13 @@
 #include <charconv>
 #include <utility>
 
+#include "pipeline/sources/debezium/format_options.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
 
 std::span<const OptionSpec> KafkaSourceOptionSpecs() {
-  static const auto* const kOptions = new std::vector<OptionSpec>{
+  static const auto* const kOptions = new std::vector<OptionSpec>(debezium::WithFormatOptions({
       {.key = "topic",
        .type = OptionType::kList,
        .doc = "The topic, or topics separated by semicolons.",
@@ -30,7 +31,7 @@ std::span<const OptionSpec> KafkaSourceOptionSpecs() {
        .change = OnChange::kIncompatible},
       {.key = "key.format",
        .type = OptionType::kEnum,
-       .doc = "How keys are written. Default: keys are not read.",
+       .doc = "How keys are written. Default: keys that are JSON objects name the key's columns.",
        .values = {"json", "csv"},
        .change = OnChange::kIncompatible},
       {.key = "key.fields-prefix",
@@ -127,47 +128,29 @@ std::span<const OptionSpec> KafkaSourceOptionSpecs() {
        .default_value = "false",
        .doc = "Whether one table stands in several partitions.",
        .change = OnChange::kNewState},
-      {.key = "canal-json.database.include", .doc = "A regular expression for databases."},
-      {.key = "canal-json.table.include", .doc = "A regular expression for tables."},
       {.key = "canal-json.infer-schema.strategy",
        .type = OptionType::kEnum,
        .default_value = "AUTO",
-       .doc = "Where column types come from.",
+       .doc = "Where column types come from: mysqlType (AUTO and MYSQL_TYPE; where a row has none, "
+              "AUTO takes the row's values) or sqlType.",
        .values = {"AUTO", "SQL_TYPE", "MYSQL_TYPE"},
        .change = OnChange::kIncompatible},
       {.key = "canal-json.mysql.treat-mysql-timestamp-as-datetime-enabled",
        .type = OptionType::kBool,
-       .default_value = "true",
-       .doc = "true reads TIMESTAMP as a local time.",
+       .default_value = "false",
+       .doc = "Whether MySQL's TIMESTAMP is TIMESTAMP (local time) instead of TIMESTAMP_LTZ.",
        .change = OnChange::kIncompatible},
       {.key = "canal-json.mysql.treat-tinyint1-as-boolean.enabled",
        .type = OptionType::kBool,
        .default_value = "true",
        .doc = "Whether TINYINT(1) is BOOLEAN.",
        .change = OnChange::kIncompatible},
-      {.key = "json.timestamp-format.standard",
-       .type = OptionType::kEnum,
-       .default_value = "SQL",
-       .doc = "How plain JSON writes timestamps.",
-       .values = {"SQL", "ISO-8601"}},
       {.key = "json.infer-schema.flatten-nested-columns.enable",
        .type = OptionType::kBool,
        .default_value = "false",
        .doc = "true makes a column a.b of a nested field.",
        .change = OnChange::kIncompatible},
-      {.key = "json.infer-schema.primitive-as-string",
-       .type = OptionType::kBool,
-       .default_value = "false",
-       .doc = "true makes every simple value a STRING.",
-       .change = OnChange::kIncompatible},
-      {.key = "json.infer-schema.fixed-types",
-       .doc = "Types that are not inferred: id BIGINT, name VARCHAR(10).",
-       .change = OnChange::kIncompatible},
-      {.key = "json.decode.parser-table-id.fields",
-       .type = OptionType::kList,
-       .doc = "Fields whose values make the table name: db,table.",
-       .change = OnChange::kNewState},
-  };
+  }));
   return *kOptions;
 }
 
@@ -181,7 +164,6 @@ Error InvalidAt(const OptionValues& values, std::string_view key, std::string me
 // Options that this version takes for `plan` and `validate`, and whose effect it does not have:
 // they must not be passed over in silence.
 constexpr std::array kNotYet = {
-    "key.format",
     "key.fields-prefix",
     "value.fields-prefix",
     "scan.check.duplicated.group.id",
@@ -193,10 +175,9 @@ constexpr std::array kNotYet = {
     "ingestion.error-tolerance.max-count",
     "debezium-json.schema-include",
     "debezium-json.distributed-tables",
+    "canal-json.distributed-tables",
+    "json.infer-schema.flatten-nested-columns.enable",
 };
-
-// Options of the formats that are not read yet.
-constexpr std::array<std::string_view, 2> kNotYetFormats = {"canal-json.", "json."};
 
 Result<void> RefuseWithoutEffect(const OptionValues& values) {
   const auto refuse = [&](const std::string& key, std::string hint) {
@@ -212,12 +193,16 @@ Result<void> RefuseWithoutEffect(const OptionValues& values) {
                   "Leave it out; topics with statements between the rows (our sink's "
                   "schema.change.events: inline) and records with embedded schemas need none.");
   }
-  for (const OptionSpec& spec : KafkaSourceOptionSpecs()) {
-    for (const std::string_view format : kNotYetFormats) {
-      const std::string key(spec.key);
-      if (!key.starts_with(format) || !values.IsSet(key)) continue;
-      return refuse(key, "Leave it out: values are debezium-json, on which it has no effect.");
-    }
+  if (values.Enum("key.format") == "csv") {
+    return refuse("key.format", "Leave it out: csv keys are not read.");
+  }
+  if (values.Enum("canal-json.infer-schema.strategy") == "SQL_TYPE") {
+    return refuse("canal-json.infer-schema.strategy", "Types come from mysqlType.");
+  }
+  constexpr std::string_view kDateTime =
+      "canal-json.mysql.treat-mysql-timestamp-as-datetime-enabled";
+  if (values.Bool(kDateTime).value_or(false)) {
+    return refuse(std::string(kDateTime), "TIMESTAMP is TIMESTAMP_LTZ; see canal-json.time-zone.");
   }
   return {};
 }
@@ -291,11 +276,6 @@ Result<void> ReadProperties(const OptionValues& values, KafkaSourceOptions* opti
 
 Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
   KafkaSourceOptions options;
-  if (values.Enum("value.format").value_or("debezium-json") != "debezium-json") {
-    const Location at = values.At("value.format");
-    return MakeError(ErrorKind::kUnsupported, "this driftless reads debezium-json from Kafka only")
-        .At(at.line, at.column);
-  }
   DRIFTLESS_TRY(RefuseWithoutEffect(values));
   options.bootstrap_servers = values.String("properties.bootstrap.servers").value_or("");
   options.group = values.String("properties.group.id").value_or("");
@@ -307,7 +287,12 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
   options.discovery_interval_ms =
       values.DurationMs("scan.topic-partition-discovery.interval").value_or(300'000);
   debezium::StreamOptions& stream = options.stream;
+  DRIFTLESS_TRY(
+      debezium::ReadFormatOptions(values, KafkaSourceOptionSpecs(), "value.format", &stream));
   stream.believes_indexes = true;
+  stream.tinyint1_is_boolean =
+      stream.records == debezium::RecordFormat::kCanalJson &&
+      values.Bool("canal-json.mysql.treat-tinyint1-as-boolean.enabled").value_or(true);
   const bool ignores = values.Bool("ingestion.ignore-errors").value_or(false);
   if (ignores || values.Enum("on-bad-record") == "dead-letter") {
     stream.on_bad_record = debezium::OnBadRecord::kDeadLetter;

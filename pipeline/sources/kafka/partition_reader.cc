@@ -137,7 +137,7 @@ class KafkaPartitionReader::Reading {
       partition_.alignment->Begin(partition_.index, statements);
     }
     point_.offset = last->offset;
-    point_.row = debezium::DebeziumStream::kChangeRow;
+    point_.row = std::max(debezium::DebeziumStream::kChangeRow, last->row);
     next_offset_ = static_cast<int64_t>(last->offset) + 1;
     DRIFTLESS_TRY(stream_.Restore(point_));
     if (next_offset_ < low) {
@@ -243,6 +243,7 @@ class KafkaPartitionReader::Reading {
                                stream_.Message(partition_.topic, key, value, next, origin_));
     if (!go_on) return false;
     point_ = next;
+    point_.row = stream_.last_row();
     next_offset_ = message.offset + 1;
     return true;
   }

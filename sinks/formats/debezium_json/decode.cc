@@ -450,6 +450,16 @@ RowPlan::RowPlan(const TableSchema& schema, const ConnectField* wire, const Form
   }
 }
 
+RowPlan::RowPlan(const TableSchema& schema, const std::vector<std::string>& labels,
+                 const Format& format)
+    : RowPlan(schema, nullptr, format) {
+  by_key_.clear();
+  for (size_t i = 0; i < fields_.size() && i < labels.size(); ++i) {
+    fields_[i].key = JsonKeyOf(labels[i]);
+    by_key_.emplace(fields_[i].key, static_cast<int>(i));
+  }
+}
+
 int RowPlan::FindSlow(std::string_view key) const {
   // Rare enough (a field in another place than the column) to pay for the copy of the key.
   auto found = by_key_.find(std::string(key));
@@ -464,14 +474,19 @@ int RowPlan::FindSlow(std::string_view key) const {
 
 bool RowDecoder::Decode(const RowPlan& plan, JsonCursor cursor, Image image,
                         ChangeBatchBuilder* builder) {
-  return DecodeFields(plan, cursor, image, /*only_key=*/false, builder);
+  return DecodeFields(plan, cursor, image, Which::kAll, builder);
 }
 
 bool RowDecoder::DecodeKey(const RowPlan& plan, JsonCursor cursor, ChangeBatchBuilder* builder) {
-  return DecodeFields(plan, cursor, Image::kBefore, /*only_key=*/true, builder);
+  return DecodeFields(plan, cursor, Image::kBefore, Which::kKey, builder);
 }
 
-bool RowDecoder::DecodeFields(const RowPlan& plan, JsonCursor cursor, Image image, bool only_key,
+bool RowDecoder::DecodeUnchanged(const RowPlan& plan, JsonCursor after,
+                                 ChangeBatchBuilder* builder) {
+  return DecodeFields(plan, after, Image::kBefore, Which::kMissing, builder);
+}
+
+bool RowDecoder::DecodeFields(const RowPlan& plan, JsonCursor cursor, Image image, Which which,
                               ChangeBatchBuilder* builder) {
   const int64_t row = builder->size() - 1;
   const std::vector<RowPlan::Field>& fields = plan.fields();
@@ -491,13 +506,17 @@ bool RowDecoder::DecodeFields(const RowPlan& plan, JsonCursor cursor, Image imag
     reordered |= static_cast<size_t>(index) < expected;
     expected = static_cast<size_t>(index) + 1;
     ++decoded;
-    if (only_key && !field.is_key) {
+    if (which == Which::kKey && !field.is_key) {
       if (!cursor.Skip()) return fail(RowFault::Kind::kMalformed, "the record is cut off", -1);
       continue;
     }
     ColumnBuilder& column =
         image == Image::kAfter ? builder->after(field.column) : builder->before(field.column);
     if (column.length() != row) {
+      if (which == Which::kMissing) {
+        if (!cursor.Skip()) return fail(RowFault::Kind::kMalformed, "the record is cut off", -1);
+        continue;
+      }
       return fail(RowFault::Kind::kTwice, "the field stands there twice", field.column);
     }
     JsonCursor at = cursor;
@@ -530,6 +549,35 @@ bool RowDecoder::HasOnlyKey(const RowPlan& plan, JsonCursor cursor) {
     if (!cursor.Skip()) return false;
   }
   return any_key && !walk.failed();
+}
+
+bool RowDecoder::ChangesKey(const RowPlan& plan, JsonCursor before, JsonCursor after) {
+  JsonObjectWalk old_walk(&before);
+  std::string_view old_name;
+  size_t expected = 0;
+  while (old_walk.Next(&old_name)) {
+    const int index = plan.Find(old_name, expected);
+    if (index < 0) return true;
+    expected = static_cast<size_t>(index) + 1;
+    if (!plan.fields()[static_cast<size_t>(index)].is_key) {
+      if (!before.Skip()) return true;
+      continue;
+    }
+    const std::string_view old_value = before.RawValue();
+    JsonCursor look = after;
+    JsonObjectWalk walk(&look);
+    std::string_view name;
+    std::string_view value;
+    while (value.empty() && walk.Next(&name)) {
+      if (name == old_name) {
+        value = look.RawValue();
+      } else if (!look.Skip()) {
+        return true;
+      }
+    }
+    if (value != old_value) return true;
+  }
+  return false;
 }
 
 bool RowDecoder::SameKey(const RowPlan& plan, JsonCursor before, JsonCursor after) {

@@ -46,6 +46,13 @@ struct Record {
   std::string_view key_schema;
   uint64_t key_schema_id = 0;
   std::string_view key;  // JSON text of the key's payload; empty where there is none
+  // Of Canal and Maxwell: `before` has only what differs from `after`.
+  bool before_is_partial = false;
+  // Of Canal: how a row describes itself, as JSON texts; empty where there is none.
+  std::string_view column_types;   // MySQL's type of each column, in their order
+  std::string_view column_codes;   // its java.sql.Types
+  std::string_view key_names;      // the primary key
+  bool values_are_canals = false;  // written by Canal, not by another program in its form
 
   // The database or schema that names the table in its TablePath.
   std::string_view path_database() const { return schema.empty() ? database : schema; }
@@ -96,6 +103,8 @@ class RowPlan {
   RowPlan() = default;
   // `wire` is the node of the row in the embedded schema ("after"), or null.
   RowPlan(const TableSchema& schema, const ConnectField* wire, const Format& format);
+  // For rows whose fields have other names than the columns, which stand in the same order.
+  RowPlan(const TableSchema& schema, const std::vector<std::string>& labels, const Format& format);
 
   struct Field {
     std::string key;  // as it stands between the quotes in the record
@@ -144,6 +153,10 @@ class RowDecoder {
   static bool SameKey(const RowPlan& plan, JsonCursor before, JsonCursor after);
   // The key's fields alone (`before` of a delete that has only its key).
   bool DecodeKey(const RowPlan& plan, JsonCursor cursor, ChangeBatchBuilder* builder);
+  // Completes a before image that had only what differs: the columns that it lacks, from `after`.
+  bool DecodeUnchanged(const RowPlan& plan, JsonCursor after, ChangeBatchBuilder* builder);
+  // True where a before image that has only what differs shows another key.
+  static bool ChangesKey(const RowPlan& plan, JsonCursor before, JsonCursor after);
 
   const RowFault& fault() const { return fault_; }
   int64_t clamped() const { return values_.clamped(); }
@@ -152,7 +165,8 @@ class RowDecoder {
   bool reordered() const { return reordered_; }
 
  private:
-  bool DecodeFields(const RowPlan& plan, JsonCursor cursor, Image image, bool only_key,
+  enum class Which : uint8_t { kAll, kKey, kMissing };
+  bool DecodeFields(const RowPlan& plan, JsonCursor cursor, Image image, Which which,
                     ChangeBatchBuilder* builder);
   ValueDecoder values_;
   RowFault fault_;

@@ -200,7 +200,8 @@ void AppendBigDecimal(std::string_view bytes, int32_t scale, std::string* out) {
 
 }  // namespace
 
-ValueDecoder::ValueDecoder(const Format& format) : unavailable_(format.unavailable_value) {
+ValueDecoder::ValueDecoder(const Format& format)
+    : unavailable_(format.unavailable_value), zone_(format.zone) {
   AppendBase64(unavailable_, &unavailable_base64_);
   AppendHex(unavailable_, &unavailable_hex_);
 }
@@ -212,6 +213,8 @@ bool ValueDecoder::Decode(const ValuePlan& plan, JsonCursor* cursor, ColumnBuild
     cursor->Advance();
     return true;
   }
+  if (first == '"' && plan.wire == Wire::kCanal) return DecodeQuoted(plan, cursor, column);
+  if (first == '[' && plan.kind == ValueKind::kSet) return DecodeSetList(cursor, column);
   switch (plan.kind) {
     case ValueKind::kText: return DecodeText(plan, cursor, column);
     case ValueKind::kDecimalText: return DecodeDecimalText(plan, cursor, column);
@@ -246,7 +249,7 @@ bool ValueDecoder::Decode(const ValuePlan& plan, JsonCursor* cursor, ColumnBuild
     case ValueKind::kDecimal: return DecodeDecimal(plan, token, column);
     case ValueKind::kBytes:
     case ValueKind::kBits: return DecodeBytes(plan, token, column);
-    case ValueKind::kDate: return DecodeDate(token, column);
+    case ValueKind::kDate: return DecodeDate(plan, token, column);
     case ValueKind::kTime:
     case ValueKind::kTimeText: return DecodeTime(plan, token, column);
     case ValueKind::kTimestamp: return DecodeTimestamp(plan, token, column);
@@ -502,6 +505,10 @@ bool ValueDecoder::DecodeBytes(const ValuePlan& plan, std::string_view token,
       *bytes = token == "true";
       return true;
     }
+    int64_t bits = 0;
+    if (plan.kind == ValueKind::kBits && ReadInteger(token, &bits)) {  // Maxwell
+      return DecodeMembers(plan, token, column);
+    }
     return Fail("encoded bytes were expected here");
   }
   const std::string_view text = Inside(token);
@@ -540,7 +547,8 @@ bool ValueDecoder::DecodeBytes(const ValuePlan& plan, std::string_view token,
   return true;
 }
 
-bool ValueDecoder::DecodeDate(std::string_view token, ColumnBuilder* column) {
+bool ValueDecoder::DecodeDate(const ValuePlan& plan, std::string_view token,
+                              ColumnBuilder* column) {
   int64_t days = 0;
   if (IsString(token)) {
     std::string_view text = Inside(token);
@@ -555,6 +563,8 @@ bool ValueDecoder::DecodeDate(std::string_view token, ColumnBuilder* column) {
       ++clamped_;
       days = text[0] == '-' ? std::numeric_limits<int32_t>::min()
                             : std::numeric_limits<int32_t>::max();
+    } else if (read == TimeText::kZero) {
+      return AppendZeroDate(plan, column);
     } else if (read != TimeText::kOk) {
       return Fail("a date was expected here");
     }
@@ -625,6 +635,7 @@ bool ValueDecoder::DecodeTimestamp(const ValuePlan& plan, std::string_view token
                                        : std::numeric_limits<int64_t>::max());
       return true;
     }
+    if (read == TimeText::kZero) return AppendZeroDate(plan, column);
     if (read != TimeText::kOk) return Fail("a timestamp was expected here");
   }
   int64_t value = 0;

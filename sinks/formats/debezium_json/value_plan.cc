@@ -74,7 +74,9 @@ void PlanDecimal(const LogicalType& type, const Column& column, const SourceType
   plan->scale = plan->wire_scale = type.scale();
   plan->limit = PowerOfTen(type.precision());
   plan->is_unsigned_long = column.source.is_unsigned && source.name == "bigint";
-  if (plan->is_unsigned_long) {
+  if (plan->wire != Wire::kDebezium) {
+    plan->is_unsigned_long = false;  // digits, never a negative number
+  } else if (plan->is_unsigned_long) {
     // bigint.unsigned.handling.mode=precise is base64 in every decimal.handling.mode.
     plan->decimal_mode = DecimalMode::kPrecise;
   } else if (wire != nullptr) {
@@ -132,8 +134,11 @@ ValuePlan PlanType(const LogicalType& type, const Column& column, const ConnectF
                    const Format& format) {
   const SourceType source = ReadSourceType(column.source.type_text);
   ValuePlan plan;
-  plan.decimal_mode = format.decimal_mode;
+  plan.decimal_mode = format.wire == Wire::kDebezium ? format.decimal_mode : DecimalMode::kString;
   plan.binary_mode = format.binary_mode;
+  plan.wire = format.wire;
+  plan.nullable = type.nullable();
+  plan.is_moment = type.kind() == TypeKind::kTimestampLtz;
   const auto child = [&](size_t index, size_t wire_index) {
     const bool has = wire != nullptr && wire_index < wire->children.size();
     return PlanType(type.children()[index].type, Column{},
@@ -195,6 +200,10 @@ ValuePlan PlanType(const LogicalType& type, const Column& column, const ConnectF
       break;
   }
   if (source.name == "bit") plan.reads_bits = true;
+  if (format.wire == Wire::kCanal && (source.name == "enum" || source.name == "set")) {
+    plan.members = column.source.enum_values;
+    plan.members_are_numbers = format.members_are_numbers;
+  }
   return plan;
 }
 

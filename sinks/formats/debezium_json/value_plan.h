@@ -8,6 +8,7 @@
 
 #include "schema/events/change_batch_builder.h"
 #include "schema/model/table.h"
+#include "schema/types/time.h"
 #include "sinks/formats/debezium_json/connect_schema.h"
 #include "sinks/formats/json/json_index.h"
 
@@ -19,7 +20,19 @@ enum class DecimalMode : uint8_t { kPrecise, kString };
 enum class BinaryMode : uint8_t { kBase64, kHex };
 enum class TimePrecisionMode : uint8_t { kAdaptive, kConnect, kMicroseconds, kNanoseconds };
 
+// Who wrote the values.
+enum class Wire : uint8_t {
+  kDebezium,
+  kCanal,  // every value in quotes, bytes as ISO-8859-1, ENUM, SET and BIT as numbers
+  kTyped,  // Maxwell and plain JSON: numbers are numbers, dates and times text, bytes base64
+};
+
 struct Format {
+  Wire wire = Wire::kDebezium;
+  // kCanal: members of ENUM and SET come as their numbers. (Other programs that write Canal's form
+  // write the members.)
+  bool members_are_numbers = false;
+  TimeZone zone;  // kCanal: of the texts of moments, which name none
   DecimalMode decimal_mode = DecimalMode::kPrecise;  // decimal.handling.mode; JSON numbers are seen
   BinaryMode binary_mode = BinaryMode::kBase64;      // both alphabets of base64 are understood
   TimePrecisionMode time_mode = TimePrecisionMode::kAdaptive;  // ISO text is seen
@@ -56,11 +69,15 @@ enum class TimeUnit : uint8_t { kMillis, kMicros, kNanos };
 // How the JSON values of one column are read. Made once per column and schema version.
 struct ValuePlan {
   ValueKind kind = ValueKind::kText;
-  uint8_t width = 0;                  // kInteger: bytes
-  bool is_unsigned_long = false;      // kDecimal: a negative number is a BIGINT UNSIGNED above 2^63
-  bool reads_bits = false;            // kInteger, kBoolean: base64 of little-endian bits
-  bool fixed_length = false;          // kBits: `length` bytes exactly
-  bool nanos = false;                 // kTime, kTimestamp: the column's unit
+  uint8_t width = 0;              // kInteger: bytes
+  bool is_unsigned_long = false;  // kDecimal: a negative number is a BIGINT UNSIGNED above 2^63
+  bool reads_bits = false;        // kInteger, kBoolean: base64 of little-endian bits
+  bool fixed_length = false;      // kBits: `length` bytes exactly
+  bool nanos = false;             // kTime, kTimestamp: the column's unit
+  bool nullable = true;
+  bool is_moment = false;            // kTimestamp: text without a zone is local time
+  bool members_are_numbers = false;  // kText of an ENUM, kSet
+  Wire wire = Wire::kDebezium;
   TimeUnit unit = TimeUnit::kMicros;  // of numbers in the record
   DecimalMode decimal_mode = DecimalMode::kPrecise;
   BinaryMode binary_mode = BinaryMode::kBase64;
@@ -71,7 +88,7 @@ struct ValuePlan {
   __int128 limit = 0;              // kDecimal: 10^precision
   std::vector<std::string> names;  // kRow: JSON keys of the children
   // kText: members of an ENUM, where one has a comma: Debezium writes the "b,c" of a statement as
-  // "b\,c".
+  // "b\,c". Canal: of every ENUM and SET.
   std::vector<std::string> members;
   std::vector<ValuePlan> children;  // kList: element; kMap: key, value; kRow: fields
 };
@@ -106,11 +123,18 @@ class ValueDecoder {
   bool DecodeVariableScale(JsonCursor* cursor, std::string* text);
   bool DecodeText(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column);
   bool DecodeBytes(const ValuePlan& plan, std::string_view token, ColumnBuilder* column);
-  bool DecodeDate(std::string_view token, ColumnBuilder* column);
+  bool DecodeDate(const ValuePlan& plan, std::string_view token, ColumnBuilder* column);
   bool DecodeTime(const ValuePlan& plan, std::string_view token, ColumnBuilder* column);
   bool DecodeTimestamp(const ValuePlan& plan, std::string_view token, ColumnBuilder* column);
   bool DecodeGeometry(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column);
   bool DecodeSet(std::string_view token, ColumnBuilder* column);
+  bool DecodeSetList(JsonCursor* cursor, ColumnBuilder* column);
+  bool AppendZeroDate(const ValuePlan& plan, ColumnBuilder* column);
+  // A value of Canal's, which is always a string (canal_values.cc).
+  bool DecodeQuoted(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column);
+  bool DecodeQuotedTime(const ValuePlan& plan, std::string_view text, ColumnBuilder* column);
+  bool DecodeLatin1(const ValuePlan& plan, std::string_view text, ColumnBuilder* column);
+  bool DecodeMembers(const ValuePlan& plan, std::string_view text, ColumnBuilder* column);
   bool DecodeList(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column);
   bool DecodeMap(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column);
   bool DecodeRow(const ValuePlan& plan, JsonCursor* cursor, ColumnBuilder* column);
@@ -127,6 +151,7 @@ class ValueDecoder {
   std::string unavailable_hex_;
   std::string scratch_;
   std::string bytes_;
+  const TimeZone zone_;
   const char* fault_ = "";
   int64_t clamped_ = 0;
 };

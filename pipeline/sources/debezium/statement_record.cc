@@ -1,0 +1,357 @@
+#include "pipeline/sources/debezium/statement_record.h"
+
+#include <algorithm>
+
+namespace driftless::debezium {
+namespace {
+
+Error Malformed(std::string what) {
+  return MakeError(ErrorKind::kInvalidInput, "the schema-change record " + std::move(what));
+}
+
+std::string Quoted(std::string_view name) {
+  std::string text = "`";
+  for (char c : name) {
+    text += c;
+    if (c == '`') text += c;
+  }
+  return text + "`";
+}
+
+// The JSON string at the cursor; null gives an empty text.
+Result<std::string> Text(JsonCursor* cursor) {
+  std::string result;
+  if (!cursor->IsNull()) {
+    std::string scratch;
+    std::string_view text;
+    if (!ReadJsonString(cursor->Token(), &scratch, &text)) {
+      return Malformed("has no string where one was expected");
+    }
+    result = text;
+  }
+  cursor->Advance();
+  return result;
+}
+
+Result<std::vector<std::string>> Texts(JsonCursor* cursor) {
+  std::vector<std::string> texts;
+  if (cursor->IsNull()) {
+    cursor->Advance();
+    return texts;
+  }
+  JsonArrayWalk walk(cursor);
+  while (walk.Next()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(std::string text, Text(cursor));
+    texts.push_back(std::move(text));
+  }
+  if (walk.failed()) return Malformed("has a malformed list");
+  return texts;
+}
+
+// `"shop"."orders"` or `"db"."schema"."t"`; quotes inside a name are doubled.
+TablePath ParseTableId(std::string_view id) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at < id.size();) {
+    std::string part;
+    if (id[at] == '"') {
+      for (++at; at < id.size(); ++at) {
+        if (id[at] == '"') {
+          if (at + 1 < id.size() && id[at + 1] == '"') {
+            ++at;
+          } else {
+            break;
+          }
+        }
+        part += id[at];
+      }
+      ++at;
+    } else {
+      const size_t dot = std::min(id.find('.', at), id.size());
+      part = id.substr(at, dot - at);
+      at = dot;
+    }
+    parts.push_back(std::move(part));
+    if (at < id.size() && id[at] == '.') ++at;
+  }
+  TablePath path;
+  if (!parts.empty()) path.table = parts.back();
+  if (parts.size() > 1) path.database = parts[parts.size() - 2];
+  return path;
+}
+
+// One column of a table change, as the record describes it.
+struct ColumnText {
+  std::string name, type, charset, comment;
+  std::string length, scale;
+  bool optional = true;
+  std::vector<std::string> members;  // quoted
+
+  // `name` DECIMAL(18,4) UNSIGNED NOT NULL
+  std::string Definition() const {
+    const size_t word = std::min(type.find(' '), type.size());
+    std::string text = Quoted(name) + " " + type.substr(0, word);
+    if (!members.empty()) {
+      for (size_t i = 0; i < members.size(); ++i) text += (i == 0 ? "(" : ",") + members[i];
+      text += ")";
+    } else if (!length.empty()) {
+      text += "(" + length + (scale.empty() ? "" : "," + scale) + ")";
+    }
+    text += type.substr(word);
+    if (!charset.empty()) text += " CHARACTER SET " + charset;
+    return text + (optional ? " NULL" : " NOT NULL");
+  }
+};
+
+Result<ColumnText> ReadColumn(JsonCursor* cursor) {
+  ColumnText column;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "name") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.name, Text(cursor));
+    } else if (key == "typeName") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.type, Text(cursor));
+    } else if (key == "charsetName") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.charset, Text(cursor));
+    } else if (key == "enumValues") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.members, Texts(cursor));
+    } else if ((key == "length" || key == "scale") && !cursor->IsNull()) {
+      (key == "length" ? column.length : column.scale) = cursor->Token();
+      cursor->Advance();
+    } else if (key == "optional") {
+      column.optional = cursor->Token() != "false";
+      cursor->Advance();
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed column");
+  return column;
+}
+
+// "table": {"columns": [...], "primaryKeyColumnNames": [...]}
+Result<void> ReadTable(JsonCursor* cursor, SchemaChangeRecord::TableChange* change) {
+  if (cursor->IsNull()) {
+    cursor->Advance();
+    return {};
+  }
+  std::string definitions;
+  std::vector<std::string> key_names;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "columns") {
+      JsonArrayWalk columns(cursor);
+      while (columns.Next()) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const ColumnText column, ReadColumn(cursor));
+        change->columns.push_back(column.name);
+        definitions += (definitions.empty() ? "" : ", ") + column.Definition();
+      }
+      if (columns.failed()) return Malformed("has malformed columns");
+    } else if (key == "primaryKeyColumnNames") {
+      DRIFTLESS_ASSIGN_OR_RETURN(key_names, Texts(cursor));
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed table");
+  for (size_t i = 0; i < key_names.size(); ++i) {
+    definitions += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(key_names[i]);
+  }
+  if (!key_names.empty()) definitions += ")";
+  change->create = definitions;
+  return {};
+}
+
+Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
+  SchemaChangeRecord::TableChange change;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "type") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.type, Text(cursor));
+    } else if (key == "id") {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string id, Text(cursor));
+      change.table = ParseTableId(id);
+    } else if (key == "table") {
+      DRIFTLESS_TRY(ReadTable(cursor, &change));
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has malformed tableChanges");
+  change.create = "CREATE TABLE " + Quoted(change.table.database) + "." +
+                  Quoted(change.table.table) + " (" + change.create + ")";
+  return change;
+}
+
+}  // namespace
+
+Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
+  SchemaChangeRecord change;
+  JsonCursor cursor = record.payload;
+  JsonObjectWalk walk(&cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "ddl") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
+    } else if (key == "databaseName") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.database, Text(&cursor));
+    } else if (key == "tableChanges" && cursor.Peek() == '[') {
+      JsonArrayWalk tables(&cursor);
+      while (tables.Next()) {
+        DRIFTLESS_ASSIGN_OR_RETURN(auto table, ReadTableChange(&cursor));
+        change.tables.push_back(std::move(table));
+      }
+      if (tables.failed()) return Malformed("has malformed tableChanges");
+    } else if (!cursor.Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("is malformed");
+  return change;
+}
+
+Result<SchemaChangeRecord> ParseCanalStatement(const Record& record) {
+  SchemaChangeRecord change;
+  JsonCursor cursor = record.payload;
+  JsonObjectWalk walk(&cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "sql") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
+    } else if (!cursor.Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("is malformed");
+  std::string_view database = record.database;
+  if (database.size() > 2 && database.front() == '`' && database.back() == '`') {
+    database = database.substr(1, database.size() - 2);  // of statements about databases
+  }
+  change.database = database;
+  change.names_no_database = database.empty();
+  return change;
+}
+
+namespace {
+
+// Maxwell's words for types have no lengths: a type of the same kind that holds every value.
+void Widen(ColumnText* column) {
+  const std::string& type = column->type;
+  if (type == "varchar" || type == "char") {
+    column->type = "longtext";
+  } else if (type == "varbinary" || type == "binary") {
+    column->type = "longblob";
+  } else if (type == "decimal") {
+    column->length = "65";
+    column->scale = "30";
+  } else if (type == "bit") {
+    column->length = "64";
+  }
+}
+
+Result<ColumnText> ReadMaxwellColumn(JsonCursor* cursor) {
+  ColumnText column;
+  bool is_unsigned = false;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "name") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.name, Text(cursor));
+    } else if (key == "type") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.type, Text(cursor));
+    } else if (key == "enum-values") {
+      DRIFTLESS_ASSIGN_OR_RETURN(column.members, Texts(cursor));
+    } else if (key == "signed") {
+      is_unsigned = cursor->Token() == "false";
+      cursor->Advance();
+    } else if (key == "column-length" && !cursor->IsNull()) {
+      column.length = cursor->Token();
+      cursor->Advance();
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed column");
+  for (std::string& member : column.members) {
+    std::string quoted = "'";
+    for (const char c : member) quoted.append(c == '\'' || c == '\\' ? 2 : 1, c);
+    member = quoted + "'";
+  }
+  Widen(&column);
+  if (is_unsigned) column.type += " UNSIGNED";
+  return column;
+}
+
+// "def": {"database","table","columns":[...],"primary-key":[...]}
+Result<void> ReadDefinition(JsonCursor* cursor, SchemaChangeRecord::TableChange* change) {
+  std::vector<ColumnText> columns;
+  std::vector<std::string> key_names;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "database") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change->table.database, Text(cursor));
+    } else if (key == "table") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change->table.table, Text(cursor));
+    } else if (key == "primary-key") {
+      DRIFTLESS_ASSIGN_OR_RETURN(key_names, Texts(cursor));
+    } else if (key == "columns") {
+      JsonArrayWalk list(cursor);
+      while (list.Next()) {
+        DRIFTLESS_ASSIGN_OR_RETURN(ColumnText column, ReadMaxwellColumn(cursor));
+        columns.push_back(std::move(column));
+      }
+      if (list.failed()) return Malformed("has malformed columns");
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed table");
+  std::string definitions;
+  for (ColumnText& column : columns) {
+    column.optional = std::find(key_names.begin(), key_names.end(), column.name) == key_names.end();
+    change->columns.push_back(column.name);
+    definitions += (definitions.empty() ? "" : ", ") + column.Definition();
+  }
+  for (size_t i = 0; i < key_names.size(); ++i) {
+    definitions += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(key_names[i]);
+  }
+  if (!key_names.empty()) definitions += ")";
+  change->create = definitions;
+  return {};
+}
+
+}  // namespace
+
+Result<SchemaChangeRecord> ParseMaxwellStatement(const Record& record) {
+  SchemaChangeRecord change;
+  SchemaChangeRecord::TableChange table;
+  table.table = {"", std::string(record.database), std::string(record.table)};
+  std::string type;
+  JsonCursor cursor = record.payload;
+  JsonObjectWalk walk(&cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "sql") {
+      DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
+    } else if (key == "type") {
+      DRIFTLESS_ASSIGN_OR_RETURN(type, Text(&cursor));
+    } else if (key == "def" && cursor.Peek() == '{') {
+      DRIFTLESS_TRY(ReadDefinition(&cursor, &table));
+    } else if (!cursor.Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("is malformed");
+  change.database = record.database;
+  if (!type.starts_with("table-")) return change;
+  table.type = type == "table-create" ? "CREATE" : type == "table-drop" ? "DROP" : "ALTER";
+  table.create = "CREATE TABLE " + Quoted(table.table.database) + "." + Quoted(table.table.table) +
+                 " (" + table.create + ")";
+  if (table.type == "DROP" || !table.columns.empty()) change.tables.push_back(std::move(table));
+  return change;
+}
+
+}  // namespace driftless::debezium

@@ -1,0 +1,253 @@
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <map>
+
+#include "pipeline/sources/debezium/debezium_stream.h"
+#include "pipeline/sources/debezium/stream_table.h"
+
+// The statements of a stream: those that records hold, and those that are learnt from rows.
+namespace driftless::debezium {
+
+// Binds the table's name to a schema (null: it is gone); rows under the old one are sent first.
+Result<bool> DebeziumStream::Adopt(const TablePath& path, TableSchemaPtr schema) {
+  Table* table = FindTable(path);
+  table->has_ddl =
+      schema != nullptr && std::any_of(schema->columns.begin(), schema->columns.end(),
+                                       [](const Column& c) { return !c.source.type_text.empty(); });
+  table->plan_is_current = false;
+  table->by_statement |= schema != nullptr && !restoring_;
+  table->ever_without_key |= schema != nullptr && schema->primary_key.empty();
+  return batches_.SetSchema(&table->batch, std::move(schema));
+}
+
+Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, Missing missing,
+                                          const Record& record, const Place& place, bool* changed) {
+  auto statement = std::make_shared<StatementChange>();
+  statement->table = table->path;
+  statement->point = place.NextStatement();
+  statement->commit_time_ms = record.commit_time_ms;
+  statement->inferred = true;
+  statement->from_snapshot = record.op == Op::kRead;
+  if (table->schema() == nullptr) {
+    TableSchemaPtr created = SchemaOfShape(table->path, ddl_.NextIncarnation(), shape);
+    statement->parts.push_back({0, CreateTable{}, nullptr, std::move(created)});
+  } else {
+    statement->parts = DifferenceByName(table->schema(), shape, missing);
+  }
+  *changed = !statement->parts.empty();
+  if (!*changed) return true;
+  TableSchemaPtr after = statement->after();
+  DRIFTLESS_TRY(Remember(statement->point, table->path, &after, record, place, ""));
+  statement->parts.back().after = after;
+  ddl_.Load(after);
+  table->plan_is_current = false;
+  table->ever_without_key |= after->primary_key.empty();
+  if (!batches_.SetSchema(&table->batch, after)) return false;
+  return SendStatement(statement, place);
+}
+
+Result<void> DebeziumStream::Remember(const Point& point, const TablePath& path,
+                                      TableSchemaPtr* schema, const Record& record,
+                                      const Place& place, std::string_view statement) {
+  if (context_.history == nullptr) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto known, context_.history->Find(path, point));
+  if (known) {
+    // A replay: the identities of the first time count.
+    if (known->schema != nullptr && *schema != nullptr && !(*known->schema == **schema)) {
+      spdlog::warn("{}: the schema of {} is read differently than before; the history's counts",
+                   place.Text(), path.ToString());
+      *schema = known->schema;
+    }
+    return {};
+  }
+  SchemaVersion version;
+  version.table = path;
+  version.point = point;
+  version.position = place.Text();
+  version.time_ms = record.commit_time_ms;
+  version.schema = *schema;
+  version.statement = statement;
+  return context_.history->Put(version);
+}
+
+Result<bool> DebeziumStream::SendStatement(const StatementChangePtr& change, const Place& place) {
+  ++counters_.schema_changes;
+  return output_->Schema(change, place.Text());
+}
+
+Result<bool> DebeziumStream::Truncate(const Record& record, const Place& place) {
+  Table* table = FindTable(record);
+  ddl_.Start(record.connector);
+  if (!IsCapturedNow(table)) {
+    ++counters_.filtered;
+    return true;
+  }
+  if (table->waits || table->schema() == nullptr) return true;  // nothing of it was ever sent
+  auto statement = std::make_shared<StatementChange>();
+  statement->table = table->path;
+  statement->point = place.NextStatement();
+  statement->commit_time_ms = record.commit_time_ms;
+  statement->parts.push_back({0, TruncateTable{}, table->schema(), table->schema()});
+  if (!batches_.Seal(&table->batch)) return false;
+  return SendStatement(statement, place);
+}
+
+DebeziumStream::Table* DebeziumStream::FindTable(const TablePath& path) {
+  Record named;
+  named.database = path.database;
+  named.table = path.table;
+  return FindTable(named);
+}
+
+Result<bool> DebeziumStream::Park(UnclearStatement statement, const Place& place) {
+  statement.position = place.Text();
+  for (const TablePath& path : statement.tables) {
+    Table* table = FindTable(path);
+    table->waits = any_waits_ = true;
+    if (!batches_.Seal(&table->batch)) return false;
+  }
+  return output_->Park(statement);
+}
+
+std::optional<std::vector<TablePath>> DebeziumStream::DrawnIn(const Record& record,
+                                                              const SchemaChangeRecord& change) {
+  if (!any_waits_) return std::nullopt;
+  bool waits = false;
+  std::vector<TablePath> others;
+  for (const TablePath& path : ddl_.Concerned(record, change)) {
+    if (!IsCaptured(path)) continue;
+    if (FindTable(path)->waits) {
+      waits = true;
+    } else {
+      others.push_back(path);
+    }
+  }
+  if (!waits) return std::nullopt;
+  return others;
+}
+
+Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& place) {
+  auto change = options_.records == RecordFormat::kCanalJson     ? ParseCanalStatement(record)
+                : options_.records == RecordFormat::kMaxwellJson ? ParseMaxwellStatement(record)
+                                                                 : ParseSchemaChange(record);
+  if (!change) return Bad(place, change.error());
+  UnclearStatement unclear;
+  unclear.point = place.point;
+  unclear.point.row = 0;
+  unclear.text = change->ddl;
+  // What a statement means for one table may depend on another that waits.
+  if (auto others = DrawnIn(record, *change)) {
+    if (others->empty()) return true;
+    unclear.tables = std::move(*others);
+    unclear.why = "the statement also concerns a table that waits for a decision";
+    unclear.follows_another = true;
+    return Park(std::move(unclear), place);
+  }
+  std::optional<UnclearAnswer> answer;
+  if (context_.answers != nullptr) {
+    DRIFTLESS_ASSIGN_OR_RETURN(answer, context_.answers->AnswerTo(unclear.point));
+  }
+  if (answer && answer->kind == UnclearAnswer::Kind::kSkip) {
+    spdlog::warn("{}: the statement is passed over, as was decided: {}", place.Text(), change->ddl);
+    ++counters_.ignored_ddl;
+    return true;
+  }
+  auto outcome = answer ? ddl_.ApplyGiven(record, *change, answer->schema, answer->tables)
+                        : ddl_.Apply(record, *change);
+  if (!outcome && !answer) return std::move(outcome.error()).Position(place.Text());
+  if (!outcome) {
+    unclear.tables = std::move(answer->tables);
+    unclear.why = "the schema that was given cannot be used: " + outcome.error().ToString();
+    return Park(std::move(unclear), place);
+  }
+  if (outcome->unclear) {
+    unclear.tables = std::move(outcome->unclear->tables);
+    unclear.why = outcome->unclear->why.ToString();
+    return Park(std::move(unclear), place);
+  }
+  return SendChanges(std::move(*outcome), *change, record, place);
+}
+
+Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeRecord& change,
+                                         const Record& record, const Place& place) {
+  for (const std::string& warning : outcome.warnings) {
+    spdlog::warn("{}: {}", place.Text(), warning);
+  }
+  if (!SendUnseen(outcome.unseen, change, place)) return false;
+  for (const TablePath& path : outcome.told_by_rows) {
+    FindTable(path)->row_tells = true;
+    FindTable(path)->plan_is_current = false;
+  }
+  if (outcome.touched.empty()) {
+    if (outcome.unseen.empty()) ++counters_.ignored_ddl;
+    return true;
+  }
+  const auto text = std::make_shared<const std::string>(change.ddl);
+  // A name's last state is its version behind this record: RENAME a TO t, b TO a, t TO b.
+  std::map<TablePath, TableSchemaPtr> after;
+  std::map<TablePath, Point> made_at;
+  for (StatementChange& statement : outcome.changes) {
+    statement.point = place.NextStatement();
+    made_at[statement.table] = statement.point;
+    if (statement.after() != nullptr) made_at[statement.after()->path] = statement.point;
+  }
+  for (const TablePath& path : outcome.touched) {
+    after[path] = ddl_.Find(path);
+    // Shadow tables of online schema changes are tracked, and told of to nobody.
+    if (!made_at.contains(path)) made_at[path] = place.NextStatement();
+  }
+  for (auto& [path, schema] : after) {
+    const TableSchemaPtr computed = schema;
+    DRIFTLESS_TRY(Remember(made_at[path], path, &schema, record, place, change.ddl));
+    if (schema == nullptr) continue;
+    if (schema != computed || options_.believes_indexes) ddl_.Load(schema);
+  }
+  for (const auto& [path, schema] : after) {
+    const auto is_of = [&](const StatementChange& statement) {
+      return statement.table == path ||
+             (statement.after() != nullptr && statement.after()->path == path);
+    };
+    if (std::any_of(outcome.changes.begin(), outcome.changes.end(), is_of)) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Adopt(path, schema));
+    if (!go_on) return false;
+  }
+  bool sent = false;
+  for (StatementChange& statement : outcome.changes) {
+    const TableSchemaPtr last = statement.after();
+    const TablePath to = last == nullptr ? statement.table : last->path;
+    const bool is_final = last != nullptr && after[to] != nullptr &&
+                          after[to]->incarnation == last->incarnation &&
+                          after[to]->version == last->version;
+    const TableSchemaPtr now = is_final ? after[to] : last;
+    if (is_final) statement.parts.back().after = now;
+    if (to != statement.table) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Adopt(statement.table, nullptr));
+      if (!go_on) return false;
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, Adopt(to, now));
+    if (!go_on) return false;
+    if (!IsCaptured(statement.table) && !IsCaptured(to)) continue;
+    statement.commit_time_ms = record.commit_time_ms;
+    if (statement.statement == nullptr) statement.statement = text;
+    sent = true;
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        go_on, SendStatement(std::make_shared<const StatementChange>(std::move(statement)), place));
+    if (!go_on) return false;
+  }
+  if (!sent && outcome.unseen.empty()) ++counters_.ignored_ddl;
+  return true;
+}
+
+bool DebeziumStream::SendUnseen(const std::vector<UnseenChange>& unseen,
+                                const SchemaChangeRecord& change, const Place& place) {
+  for (UnseenChange rows : unseen) {
+    rows.point = place.point;
+    rows.position = place.Text();
+    rows.statement = change.ddl;
+    if (!output_->Unseen(rows)) return false;
+  }
+  return true;
+}
+
+}  // namespace driftless::debezium
