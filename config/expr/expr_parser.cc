@@ -350,6 +350,14 @@ class ExprParser {
     expr.kind = ExprKind::kCall;
     expr.text = expr.path.back();
     for (char& c : expr.text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    const bool has_unit = expr.text == "TIMESTAMPADD" || expr.text == "TIMESTAMPDIFF" ||
+                          expr.text == "TIMESTAMP_DIFF";
+    if (has_unit && c_.Peek().kind == TokenKind::kName && c_.Is(",", 1)) {
+      Expr unit = Start(ExprKind::kKeyword);
+      unit.text = c_.Next().upper;
+      expr.args.push_back(std::move(unit));
+      c_.Next();
+    }
     DRIFTLESS_TRY(List(")", &expr));
     return expr;
   }

@@ -28,6 +28,8 @@ enum class FunctionResult : uint8_t {
   kNullBoolean,
   kBytes,
   kVariant,
+  kStringArray,  // ARRAY<STRING>
+  kElement,      // of the first argument, nullable
 };
 
 struct FunctionInfo {

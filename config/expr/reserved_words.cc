@@ -440,6 +440,7 @@ constexpr std::string_view kParserFunctions[] = {
     "LN",
     "LOCALTIME",
     "LOCALTIMESTAMP",
+    "LOG",
     "LOWER",
     "MAP",
     "MAX",

@@ -77,6 +77,7 @@ class ChangeBatch {
  private:
   friend class ChangeBatchBuilder;
   friend class ChangeBatchImage;
+  friend class DerivedBatch;
   ChangeBatch() = default;
 
   TableSchemaPtr schema_;

@@ -105,7 +105,14 @@ std::string Describe(const SchemaChange& change) {
                             PlaceText(after, item.place);
                    });
           },
-          [&](const DropColumns& drop) { return "drop column " + Names(before, drop.columns); },
+          [&](const DropColumns& drop) {
+            std::string text = Names(before, drop.columns);
+            for (const DropColumns::LostInput& lost : drop.lost) {
+              text += (text.empty() ? "" : ", ") + lost.column + ", which " + lost.expression +
+                      " needs";
+            }
+            return "drop column " + text;
+          },
           [&](const RenameColumns& rename) {
             return "rename column " + Join(rename.items, [](const RenameColumns::Item& item) {
                      return item.from + " to " + item.to;

@@ -58,6 +58,14 @@ struct AddColumns {
 };
 struct DropColumns {
   std::vector<ColumnId> columns;
+  // A source column is gone that the text of a transform names (policy, section 12). What it feeds
+  // stays in the schema and is NULL from here on.
+  struct LostInput {
+    std::string column;      // its name at the source
+    std::string expression;  // as written
+    ColumnId feeds = 0;      // the output column; 0: a filter or a key, which cannot do without it
+  };
+  std::vector<LostInput> lost;
 };
 struct RenameColumns {
   struct Item {

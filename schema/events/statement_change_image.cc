@@ -151,7 +151,14 @@ struct DetailVisitor {
       Place(archive, item.place);
     });
   }
-  void operator()(DropColumns& detail) const { Ids(archive, detail.columns); }
+  void operator()(DropColumns& detail) const {
+    Ids(archive, detail.columns);
+    List(archive, detail.lost, [&](DropColumns::LostInput& lost) {
+      archive.Field(lost.column);
+      archive.Field(lost.expression);
+      archive.Field(lost.feeds);
+    });
+  }
   void operator()(RenameColumns& detail) const {
     List(archive, detail.items, [&](RenameColumns::Item& item) {
       archive.Field(item.column);

@@ -118,7 +118,7 @@ TEST(StatementChangeImageTest, EveryKindComesBack) {
       DropTable{},
       TruncateTable{},
       AddColumns{{{added, {ColumnPlace::Kind::kAfter, 2}}, {added, {}}}},
-      DropColumns{{2, 3}},
+      DropColumns{{2, 3}, {{"gone", "UPPER(gone)", 3}}},
       RenameColumns{{{2, "a", "b"}, {3, "b", "a"}}},
       AlterColumnTypes{
           {{1, LogicalType::Int(), LogicalType::Decimal(10, 2).NotNull(), "int", "d"}}},

@@ -1,0 +1,231 @@
+#include <cstring>
+
+#include "config/expr/eval/function_table.h"
+#include "config/expr/eval/nodes.h"
+
+// ARRAY, MAP and ROW values: made of columns, looked into, searched.
+namespace driftless::flink {
+namespace {
+
+class ArrayNode : public Node {
+ public:
+  using Node::Node;
+
+ protected:
+  void Run(const EvalBatch& batch) override {
+    out_.Prepare(type, batch.rows);
+    std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
+    const LogicalType element = type.children()[0].type;
+    for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
+    for (int64_t row = 0; row < batch.rows; ++row) {
+      for (const NodePtr& arg : args) {
+        out_.children[0].AppendRows(element, arg->view, arg->At(row), arg->At(row) + 1);
+      }
+      out_.offsets.push_back(static_cast<int32_t>(out_.children[0].length()));
+    }
+    End();
+  }
+};
+
+class RowNode : public Node {
+ public:
+  using Node::Node;
+
+ protected:
+  void Run(const EvalBatch& batch) override {
+    out_.Prepare(type, batch.rows);
+    std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
+    for (size_t i = 0; i < args.size(); ++i) {
+      TakeErrors(*args[i], batch.rows);
+      const LogicalType& field = type.children()[i].type;
+      out_.children[i].Prepare(field, 0);
+      if (!args[i]->constant) {
+        out_.children[i].AppendRows(field, args[i]->view, 0, batch.rows);
+        continue;
+      }
+      for (int64_t row = 0; row < batch.rows; ++row) {
+        out_.children[i].AppendRows(field, args[i]->view, 0, 1);
+      }
+    }
+    End();
+  }
+};
+
+class FieldNode : public Node {
+ public:
+  FieldNode(LogicalType result, size_t field) : Node(std::move(result)), field_(field) {}
+
+ protected:
+  void Run(const EvalBatch& batch) override {
+    const ColumnView& from = args[0]->view.children[field_];
+    if (args[0]->view.validity == nullptr) {
+      view = from;
+      return;
+    }
+    // A field of a NULL row is NULL, whatever lies there.
+    out_.Prepare(type, 0);
+    out_.AppendRows(type, from, 0, batch.rows);
+    TakeNulls(*args[0], batch.rows);
+    End();
+  }
+
+ private:
+  size_t field_;
+};
+
+// args: array or map, index or key.
+class ItemNode : public Node {
+ public:
+  using Node::Node;
+
+ protected:
+  void Run(const EvalBatch& batch) override {
+    out_.Prepare(type, 0);
+    const Node& from = *args[0];
+    const Node& key = *args[1];
+    for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
+    const bool is_map = from.type.kind() == TypeKind::kMap;
+    const ColumnView& values = is_map ? from.view.children[0].children[1] : from.view.children[0];
+    ColumnView none;  // one NULL
+    OwnedColumn null;
+    null.Prepare(type, 1);
+    if (!null.offsets.empty()) null.offsets.push_back(0);
+    none = null.view();
+    for (int64_t row = 0; row < batch.rows; ++row) {
+      const int64_t at = from.IsNull(row) || key.IsNull(row) ? -1 : Find(from, key, row, is_map);
+      if (at < 0) {
+        out_.AppendRows(type, none, 0, 1);
+      } else {
+        out_.AppendRows(type, values, at, at + 1);
+      }
+    }
+    End();
+  }
+
+ private:
+  static int64_t Find(const Node& from, const Node& key, int64_t row, bool is_map) {
+    const int64_t begin = from.view.offsets[from.At(row)];
+    const int64_t end = from.view.offsets[from.At(row) + 1];
+    if (!is_map) {
+      const auto index = key.Fixed<int64_t>(row);
+      return index >= 1 && index <= end - begin ? begin + index - 1 : -1;
+    }
+    const ColumnView& keys = from.view.children[0].children[0];
+    const bool is_text = key.view.offsets != nullptr;
+    const size_t width = key.type.physical() == PhysicalKind::kFixed64 ? 8 : 4;
+    for (int64_t i = begin; i < end; ++i) {
+      if (keys.IsNull(i)) continue;
+      if (is_text ? keys.Bytes(i) == key.Text(row)
+                  : std::memcmp(keys.values + static_cast<size_t>(i) * width,
+                                key.view.values + static_cast<size_t>(key.At(row)) * width,
+                                width) == 0) {
+        return i;
+      }
+    }
+    return -1;
+  }
+};
+
+void Cardinality(Call& c, int64_t row) {
+  const Node& list = *c.args[0];
+  c.PutInt(row, list.view.offsets[list.At(row) + 1] - list.view.offsets[list.At(row)]);
+}
+
+// The place of the second argument in the list, from 1 on; 0 where it is not there. NULL finds
+// NULL.
+int64_t PlaceIn(Call& c, int64_t row) {
+  const Node& list = *c.args[0];
+  const Node& wanted = *c.args[1];
+  const ColumnView& elements = list.view.children[0];
+  const int64_t begin = list.view.offsets[list.At(row)];
+  const int64_t end = list.view.offsets[list.At(row) + 1];
+  for (int64_t i = begin; i < end; ++i) {
+    const bool null_here = elements.IsNull(i);
+    if (null_here || wanted.IsNull(row)) {
+      if (null_here && wanted.IsNull(row)) return i - begin + 1;
+      continue;
+    }
+    bool same = false;
+    switch (wanted.type.physical()) {
+      case PhysicalKind::kBit: same = elements.Bit(i) == wanted.Bit(row); break;
+      case PhysicalKind::kFixed8:
+        same = elements.Fixed<int8_t>(i) == wanted.Fixed<int8_t>(row);
+        break;
+      case PhysicalKind::kFixed16:
+        same = elements.Fixed<int16_t>(i) == wanted.Fixed<int16_t>(row);
+        break;
+      case PhysicalKind::kFixed32:
+        same = elements.Fixed<int32_t>(i) == wanted.Fixed<int32_t>(row);
+        break;
+      case PhysicalKind::kFixed64:
+        same = elements.Fixed<int64_t>(i) == wanted.Fixed<int64_t>(row);
+        break;
+      case PhysicalKind::kFixed128:
+        same = elements.Fixed<__int128>(i) == wanted.Fixed<__int128>(row);
+        break;
+      case PhysicalKind::kVariable: same = elements.Bytes(i) == wanted.Text(row); break;
+      default: break;
+    }
+    if (same) return i - begin + 1;
+  }
+  return 0;
+}
+void ArrayContains(Call& c, int64_t row) {
+  if (c.args[0]->IsNull(row)) return c.PutNull(row);
+  c.PutBool(row, PlaceIn(c, row) > 0);
+}
+void ArrayPosition(Call& c, int64_t row) { c.PutInt(row, PlaceIn(c, row)); }
+
+}  // namespace
+
+NodePtr MakeArray(std::vector<NodePtr> values, const LogicalType& type) {
+  NodePtr node = std::make_shared<ArrayNode>(type);
+  node->args = std::move(values);
+  return node;
+}
+NodePtr MakeRow(std::vector<NodePtr> values, const LogicalType& type) {
+  NodePtr node = std::make_shared<RowNode>(type);
+  node->args = std::move(values);
+  return node;
+}
+NodePtr MakeField(NodePtr row, size_t field, const LogicalType& type) {
+  NodePtr node = std::make_shared<FieldNode>(type, field);
+  node->args.push_back(std::move(row));
+  return node;
+}
+
+Result<NodePtr> MakeItem(NodePtr from, NodePtr index, const LogicalType& type,
+                         const TimeZone& zone) {
+  const TypeKind kind = from->type.kind();
+  if (kind == TypeKind::kArray) {
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        index, MakeCast(std::move(index), LogicalType::BigInt(), CastMode::kStrict, zone));
+  } else if (kind == TypeKind::kMap) {
+    const LogicalType& key = from->type.children()[0].type;
+    const PhysicalKind physical = key.physical();
+    if (physical != PhysicalKind::kVariable && physical != PhysicalKind::kFixed32 &&
+        physical != PhysicalKind::kFixed64) {
+      return MakeError(ErrorKind::kUnsupported,
+                       "a MAP with keys of type " + key.ToString() + " cannot be looked into");
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(index, MakeCast(std::move(index), key, CastMode::kStrict, zone));
+  } else {
+    return MakeError(ErrorKind::kUnsupported,
+                     "a value of type " + from->type.ToString() + " has no items");
+  }
+  NodePtr node = std::make_shared<ItemNode>(type);
+  node->args = {std::move(from), std::move(index)};
+  return node;
+}
+
+std::span<const FunctionForm> ListForms() {
+  // 'e': an element of the first argument.
+  static constexpr FunctionForm kForms[] = {
+      {"CARDINALITY", "*", 'l', kFixedLoop<Cardinality>},
+      {"ARRAY_CONTAINS", "*e", 'b', LooseLoop<ArrayContains, false>},
+      {"ARRAY_POSITION", "*e", 'l', kFixedLoop<ArrayPosition>},
+  };
+  return kForms;
+}
+
+}  // namespace driftless::flink
