@@ -50,7 +50,6 @@ class OlapPlanner : public SchemaPlanner {
         DRIFTLESS_TRY(OrderColumns(&plan, &step));
       }
       step.action = StatementOf(dialect_, step, options_, job_timeout_ms_).sql;
-      step.payload.clear();
     }
     return plan;
   }

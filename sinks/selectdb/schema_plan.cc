@@ -104,7 +104,9 @@ const ModelTraits& Traits() {
 }  // namespace
 
 Result<std::unique_ptr<SchemaPlanner>> MakeSelectDbPlanner(const OptionValues& values) {
-  if (values.specs().empty()) return MakeModelPlanner(&Traits());  // nothing is configured
+  if (values.specs().empty() || !values.String("fenodes")) {
+    return MakeModelPlanner(&Traits());  // nothing is configured
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(olap::OlapOptions options, selectdb::ReadOptions(values));
   return olap::MakePlanner(&Traits(), &selectdb::SqlDialect(), std::move(options.create),
                            options.job_timeout_ms);

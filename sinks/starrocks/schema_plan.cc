@@ -108,7 +108,9 @@ const ModelTraits* Traits() {
 }  // namespace
 
 Result<std::unique_ptr<SchemaPlanner>> MakeStarRocksPlanner(const OptionValues& values) {
-  if (values.specs().empty()) return MakeModelPlanner(Traits<3>());  // nothing is configured
+  if (values.specs().empty() || !values.String("jdbc-url")) {
+    return MakeModelPlanner(Traits<3>());  // nothing is configured
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(olap::OlapOptions options, starrocks::ReadOptions(values));
   const ModelTraits* traits = nullptr;
   switch (values.Int("unicode-char.max-bytes").value_or(3)) {
