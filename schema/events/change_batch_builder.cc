@@ -75,9 +75,12 @@ size_t ColumnBuilder::bytes() const {
   return total;
 }
 
+// A bitmap may be longer than its column: it grows in steps, since most of its bytes come one by
+// one.
 void ColumnBuilder::SetBit(std::vector<uint8_t>* bitmap, int64_t bit) {
+  constexpr size_t kStep = 128;
   const auto byte = static_cast<size_t>(bit >> 3);
-  if (bitmap->size() <= byte) bitmap->resize(byte + 1, 0);
+  if (bitmap->size() <= byte) bitmap->resize((byte / kStep + 1) * kStep, 0);
   (*bitmap)[byte] |= static_cast<uint8_t>(1u << (bit & 7));
 }
 
