@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "config/sql/model_parser.h"
 #include "config/sql/schema_parser.h"
 
 namespace driftless::flink {
@@ -194,7 +195,8 @@ Result<void> ParseAlter(TokenCursor* c, std::string_view sql, Statement* s) {
     DRIFTLESS_TRY(c->Expect("SET"));
     return SetOptions(c, Verb::kAlterDatabase, s);
   }
-  if (c->Is("MODEL") || c->Is("MATERIALIZED")) return Rest(c, "ALTER " + c->Peek().upper, s);
+  if (c->Accept("MODEL")) return ParseAlterModel(c, s);
+  if (c->Is("MATERIALIZED")) return Rest(c, "ALTER " + c->Peek().upper, s);
   return c->Unexpected();
 }
 

@@ -62,11 +62,19 @@ struct FunctionEntry {
   std::vector<std::string> resources;
 };
 
+struct ModelEntry {
+  std::vector<Column> input;
+  std::vector<Column> output;
+  std::string comment;
+  std::map<std::string, std::string> options;
+};
+
 struct Database {
   std::string comment;
   std::map<std::string, std::string> options;
   std::map<std::string, TableEntry> tables;  // views too
   std::map<std::string, FunctionEntry> functions;
+  std::map<std::string, ModelEntry> models;
 };
 
 struct Catalog {

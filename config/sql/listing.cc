@@ -84,7 +84,10 @@ Result<std::string> Listing::Print() const {
     case Verb::kDescribeTable: return Columns(s_.name);
     case Verb::kDescribeCatalog: return DescribeCatalog();
     case Verb::kDescribeFunction: return DescribeFunction();
-    case Verb::kShowCreate: return s_.word == "CATALOG" ? ShowCreateCatalog() : ShowCreate();
+    case Verb::kDescribeModel: return DescribeModel();
+    case Verb::kShowCreate:
+      if (s_.word == "MODEL") return ShowCreateModel();
+      return s_.word == "CATALOG" ? ShowCreateCatalog() : ShowCreate();
     default: return Show();
   }
 }
@@ -98,7 +101,7 @@ Result<std::string> Listing::Show() const {
   if (word == "PARTITIONS") return Partitions();
   if (word == "FUNCTIONS") return Functions(false);
   if (word == "USER FUNCTIONS") return Functions(true);
-  if (word == "MODELS") return Names("model name", {});
+  if (word == "MODELS") return Models();
   if (word == "MATERIALIZED TABLES") return Names("materialized table", {});
   if (word == "JARS") return Names("jars", {});
   if (word == "CATALOGS") {

@@ -22,12 +22,15 @@ class Listing {
   Result<std::string> Tables(std::string_view header, bool only_views) const;
   Result<std::string> Databases() const;
   Result<std::string> Functions(bool user_only) const;
+  Result<std::string> Models() const;
   Result<std::string> Partitions() const;
   Result<std::string> Columns(const Path& name) const;
   Result<std::string> ShowCreate() const;
   Result<std::string> ShowCreateCatalog() const;
+  Result<std::string> ShowCreateModel() const;
   Result<std::string> DescribeCatalog() const;
   Result<std::string> DescribeFunction() const;
+  Result<std::string> DescribeModel() const;
   Result<bool> Selected(const std::string& name) const;
 
   const Session& session_;

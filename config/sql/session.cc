@@ -37,7 +37,8 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
     case Verb::kShowCreate:
     case Verb::kDescribeTable:
     case Verb::kDescribeCatalog:
-    case Verb::kDescribeFunction: return Listing(*this, s).Print();
+    case Verb::kDescribeFunction:
+    case Verb::kDescribeModel: return Listing(*this, s).Print();
     case Verb::kSet:
     case Verb::kReset:
     case Verb::kUseModules:
@@ -46,6 +47,11 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
     case Verb::kCreateFunction:
     case Verb::kDropFunction:
     case Verb::kAlterFunction: return RunFunctions(s);
+    case Verb::kCreateModel:
+    case Verb::kDropModel:
+    case Verb::kAlterModelSet:
+    case Verb::kAlterModelReset:
+    case Verb::kAlterModelRename: return RunModels(s);
     case Verb::kCreateDatabase:
     case Verb::kDropDatabase:
     case Verb::kAlterDatabase:

@@ -54,6 +54,7 @@ class Session {
   Result<std::string> RunTables(const Statement& s);
   Result<std::string> RunCatalogs(const Statement& s);
   Result<std::string> RunFunctions(const Statement& s);
+  Result<std::string> RunModels(const Statement& s);
   Result<std::string> RunSettings(const Statement& s);
 
   Result<void> DropTableOrView(const Statement& s);
@@ -67,6 +68,9 @@ class Session {
   Result<void> CreateFunction(const Statement& s);
   Result<void> DropFunction(const Statement& s);
   Result<void> AlterFunction(const Statement& s);
+  Result<void> CreateModel(const Statement& s, const ObjectName& name);
+  Result<void> DropModel(const Statement& s, const ObjectName& name);
+  Result<void> AlterModel(const Statement& s, const ObjectName& name);
   Result<void> Truncate(const Statement& s);
 
   Result<ObjectName> Qualify(const Path& name) const;
@@ -75,6 +79,7 @@ class Session {
   const Database* FindDatabase(const ObjectName& name) const;
   TableEntry* FindPermanent(const ObjectName& name);
   const TableEntry* FindAny(const ObjectName& name, bool* temporary = nullptr) const;
+  const ModelEntry* FindModel(const ObjectName& name, bool* temporary) const;
   std::string CatalogNames() const;
   bool IsBatch() const;
 
@@ -91,6 +96,7 @@ class Session {
   std::map<ObjectName, TableEntry> temporary_tables_;
   std::map<ObjectName, FunctionEntry> temporary_functions_;
   std::map<std::string, FunctionEntry> system_functions_;
+  std::map<ObjectName, ModelEntry> temporary_models_;
   std::map<std::string, std::string> settings_;
   std::vector<std::string> modules_ = {"core"};
   uint64_t changes_ = 0;

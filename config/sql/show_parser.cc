@@ -123,7 +123,10 @@ Result<void> ParseDescribe(TokenCursor* c, Statement* s) {
   } else if (c->Is("FUNCTION")) {
     c->Next();
     s->verb = Verb::kDescribeFunction;
-  } else if ((c->Is("MODEL") || c->Is("DATABASE") || c->Is("JOB") || c->Is("CONNECTION")) &&
+  } else if (c->Is("MODEL") && named) {
+    c->Next();
+    s->verb = Verb::kDescribeModel;
+  } else if ((c->Is("DATABASE") || c->Is("JOB") || c->Is("CONNECTION")) &&
              (named || c->Peek(1).kind == TokenKind::kString)) {
     s->word = "DESCRIBE " + c->Peek().upper;
     s->verb = Verb::kOther;

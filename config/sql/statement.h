@@ -76,11 +76,13 @@ enum class Verb : uint8_t {
   kCreateDatabase,
   kCreateCatalog,
   kCreateFunction,
+  kCreateModel,
   kDropTable,
   kDropView,
   kDropDatabase,
   kDropCatalog,
   kDropFunction,
+  kDropModel,
   kAlterTableRename,
   kAlterTableRenameColumn,
   kAlterTableSet,
@@ -103,6 +105,9 @@ enum class Verb : uint8_t {
   kAlterCatalogReset,
   kAlterCatalogComment,
   kAlterFunction,
+  kAlterModelSet,
+  kAlterModelReset,
+  kAlterModelRename,
   kUseCatalog,
   kUseDatabase,
   kUseModules,
@@ -111,6 +116,7 @@ enum class Verb : uint8_t {
   kDescribeTable,
   kDescribeCatalog,
   kDescribeFunction,
+  kDescribeModel,
   kShow,
   kShowCreate,
   kSet,
@@ -136,7 +142,8 @@ struct Statement {
   bool ignore_case = false;
   std::optional<std::string> like;
   std::optional<std::string> comment;
-  SchemaSpec schema;
+  SchemaSpec schema;  // kCreateModel: what goes in
+  SchemaSpec output;  // kCreateModel
   std::optional<Distribution> distribution;
   std::vector<std::string> partition_keys;
   OptionList options;

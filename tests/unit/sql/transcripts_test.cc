@@ -132,10 +132,9 @@ const std::map<std::string, int>& Open() {
       {"query_batch", 54},
       {"story_ferry_log", 29},
       {"story_library", 7},
-      // Models and materialized tables.
+      // Materialized tables.
       {"materialized_table", 28},
       {"materialized_table_api", 46},
-      {"models", 49},
       // Other runners: whole scripts and the Table API.
       {"client_stdin_mode", 5},
       {"table_api_batch", 25},
