@@ -100,12 +100,23 @@ void Runtime::Impl::OnAudit(const AuditRecord& record) {
   if (record.result == AuditResult::kHeld) change->waits_for_person = true;
 }
 
+// "released_without_flush" is what the schema change itself costs: its rows would have been flushed
+// at the next checkpoint anyway.
 void Runtime::Impl::ObservePhase(SinkRun& run, const TablePath& table, std::string_view phase) {
   const auto it = run.changes.find(table);
   if (it == run.changes.end() || it->second.from_former_process || it->second.seen_ms == 0) return;
-  const int64_t elapsed_ms = parts_.clock->NowMillis() - it->second.seen_ms;
-  parts_.metrics->ObservePhase(run.name(), phase,
-                               static_cast<double>(std::max<int64_t>(elapsed_ms, 0)) / 1000);
+  ChangeUnderway& change = it->second;
+  const auto observe = [&](std::string_view name, int64_t ms) {
+    parts_.metrics->ObservePhase(run.name(), name,
+                                 static_cast<double>(std::max<int64_t>(ms, 0)) / 1000);
+  };
+  const int64_t now_ms = parts_.clock->NowMillis();
+  observe(phase, now_ms - change.seen_ms);
+  if (phase == "planned") change.planned_ms = now_ms;
+  if (phase == "flushed") change.flush_ms = now_ms - change.planned_ms;
+  if (phase == "released") {
+    observe("released_without_flush", now_ms - change.seen_ms - change.flush_ms);
+  }
 }
 
 // Where a cut was made, everything before the change is committed, so the change itself is covered

@@ -39,7 +39,8 @@ class Metrics {
   void SetParkingDisk(int64_t used_bytes, int64_t limit_bytes);
   void ObserveCheckpoint(const std::string& sink, double seconds);
   void CountCheckpoint(const std::string& sink, std::string_view result);  // "committed", "void"
-  // Seconds from reading the statement to "planned", "flushed", "applied", "released".
+  // Seconds from reading the statement to "planned", "flushed", "applied", "released";
+  // "released_without_flush": without the time from planned to flushed.
   void ObservePhase(const std::string& sink, std::string_view phase, double seconds);
   void AddRetry(const std::string& sink, std::string_view call);
   // Whether the sink takes part in the run: `on-unavailable: stop-sink` takes it out.

@@ -35,6 +35,8 @@ struct OpenCut {
 // A schema change between its arrival and its release.
 struct ChangeUnderway {
   int64_t seen_ms = 0;
+  int64_t flush_ms = 0;  // how long the rows before it took: from planned to flushed
+  int64_t planned_ms = 0;
   TablePath source;
   std::optional<Point> arrived_at;  // in this process
   bool from_former_process = false;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How long tables wait for a schema change: from reading the statement to releasing its rows, by Driftless' own histogram.
+"""How long a table waits for a schema change: from reading the statement to releasing its rows.
 
 usage: schema_changes.py --driftless BIN [--changes 200] [--rows 20]
 
-A stream of one table with ALTER TABLE ... ADD COLUMN between groups of rows, replayed with --until-end into blackhole
-and into Paimon on local disk; the histogram `driftless_schema_change_seconds` is read from /metrics while the
-pipeline waits behind its last row. "released" less "flushed" is what the schema change itself costs; the flush is the
-commit of the rows before it.
+A file that is followed grows by a group of rows and an ALTER TABLE ... ADD COLUMN each time that the one before is
+released, into blackhole and into Paimon on local disk. The times are Driftless' own: the histogram
+`driftless_schema_change_seconds` of /metrics. `released_without_flush` is what the schema change itself costs; the
+flush is the commit of the rows before it.
 """
 import argparse
 import json
@@ -22,6 +22,7 @@ import urllib.request
 from whole_path import machine
 
 PORT = 19464
+PHASES = ("planned", "flushed", "applied", "released", "released_without_flush")
 SINKS = {
     "blackhole": "  type: blackhole\n",
     "paimon, key, 1 bucket": "  type: paimon\n  catalog.properties.warehouse: {work}/warehouse\n"
@@ -31,28 +32,32 @@ SOURCE = {"version": "3.6.1.Final", "connector": "mysql", "name": "b", "ts_ms": 
           "table": "orders", "server_id": 1, "file": "binlog.000001", "pos": 4, "row": 0}
 
 
-def write_stream(path, changes, rows):
-    dump = json.JSONEncoder(separators=(",", ":")).encode
-    columns = ["id", "a"]
+class Stream:
+    """The records of one table that gets a column more each time."""
 
-    def ddl(sql, position, kind):
-        return dump({"source": dict(SOURCE, pos=position), "ts_ms": 1, "databaseName": "shop", "schemaName": None,
-                     "ddl": sql, "tableChanges": [
-                         {"type": kind, "id": '"shop"."orders"', "table": {
-                             "primaryKeyColumnNames": ["id"],
-                             "columns": [{"name": c, "typeName": "BIGINT" if c == "id" else "INT", "optional": c != "id"}
-                                         for c in columns]}}]}) + "\n"
+    def __init__(self, path):
+        self.file = open(path, "w", encoding="utf-8")
+        self.columns, self.key = ["id", "a"], 0
+        self.ddl("CREATE TABLE `orders` (`id` bigint NOT NULL, `a` int, PRIMARY KEY (`id`))", "CREATE")
 
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(ddl("CREATE TABLE `orders` (`id` bigint NOT NULL, `a` int, PRIMARY KEY (`id`))", 4, "CREATE"))
-        key = 0
-        for n in range(changes):
-            for _ in range(rows):
-                key += 1
-                f.write(dump({"before": None, "after": {c: key for c in columns}, "source": dict(SOURCE, pos=100 * key),
-                              "op": "c", "ts_ms": key, "transaction": None}) + "\n")
-            columns.append(f"c{n}")
-            f.write(ddl(f"ALTER TABLE `orders` ADD COLUMN `c{n}` int", 100 * key + 50, "ALTER"))
+    def write(self, record):
+        self.file.write(json.dumps(record, separators=(",", ":")) + "\n")
+
+    def ddl(self, sql, kind):
+        columns = [{"name": c, "typeName": "BIGINT" if c == "id" else "INT", "optional": c != "id"} for c in self.columns]
+        self.write({"source": dict(SOURCE, pos=100 * self.key + 50), "ts_ms": 1, "databaseName": "shop", "schemaName": None,
+                    "ddl": sql, "tableChanges": [{"type": kind, "id": '"shop"."orders"', "table": {
+                        "primaryKeyColumnNames": ["id"], "columns": columns}}]})
+        self.file.flush()
+
+    def change(self, rows):
+        for _ in range(rows):
+            self.key += 1
+            self.write({"before": None, "after": {c: self.key for c in self.columns},
+                        "source": dict(SOURCE, pos=100 * self.key), "op": "c", "ts_ms": self.key, "transaction": None})
+        name = f"c{len(self.columns)}"
+        self.columns.append(name)
+        self.ddl(f"ALTER TABLE `orders` ADD COLUMN `{name}` int", "ALTER")
 
 
 def histograms(text):
@@ -79,7 +84,7 @@ def quantile(histogram, q):
 
 
 def wait_for(url, released):
-    for _ in range(1200):
+    for _ in range(12000):
         try:
             text = urllib.request.urlopen(url, timeout=5).read().decode()
             found = histograms(text)
@@ -87,7 +92,7 @@ def wait_for(url, released):
                 return found
         except OSError:
             pass
-        time.sleep(0.1)
+        time.sleep(0.01)
     sys.exit("the pipeline did not release all schema changes within 120 s")
 
 
@@ -99,29 +104,33 @@ def main():
     a = ap.parse_args()
     work = tempfile.mkdtemp(prefix="driftless-bench-")
     print(f"machine: {machine()}")
-    print(f"{a.changes} ADD COLUMN between groups of {a.rows} rows; upper bounds in ms")
-    print(f"{'sink':24} {'phase':9} {'p50':>8} {'p99':>8}")
+    print(f"{a.changes} ADD COLUMN, each behind {a.rows} rows; upper bounds in ms")
+    print(f"{'sink':24} {'phase':22} {'p50':>8} {'p99':>8}")
     try:
-        stream = os.path.join(work, "stream.jsonl")
-        write_stream(stream, a.changes, a.rows)
         for name, sink in SINKS.items():
             here = os.path.join(work, name.split(",")[0])
             os.makedirs(here)
             pipeline = os.path.join(here, "pipeline.yaml")
+            records = os.path.join(here, "stream.jsonl")
+            stream = Stream(records)
             with open(pipeline, "w", encoding="utf-8") as f:
-                f.write(f"source:\n  type: file\n  path: {stream}\nsink:\n  name: out\n" + sink.format(work=here)
+                f.write(f"source:\n  type: file\n  path: {records}\n  follow: true\nsink:\n  name: out\n" + sink.format(work=here)
                         + f"pipeline:\n  name: bench\n  http.address: 127.0.0.1:{PORT}\n")
             with open(os.path.join(here, "log"), "w", encoding="utf-8") as log:
                 child = subprocess.Popen([a.driftless, "run", pipeline, "--state", os.path.join(here, "state")],
                                          stdout=log, stderr=log)
                 try:
-                    found = wait_for(f"http://127.0.0.1:{PORT}/metrics", a.changes + 1)
+                    url = f"http://127.0.0.1:{PORT}/metrics"
+                    for n in range(a.changes):
+                        wait_for(url, n + 1)
+                        stream.change(a.rows)
+                    found = wait_for(url, a.changes + 1)
                 finally:
                     child.terminate()
                     child.wait()
-            for phase in ("planned", "flushed", "applied", "released"):
+            for phase in PHASES:
                 if phase in found:
-                    print(f"{name:24} {phase:9} {quantile(found[phase], 0.5):8.1f} {quantile(found[phase], 0.99):8.1f}")
+                    print(f"{name:24} {phase:22} {quantile(found[phase], 0.5):8.1f} {quantile(found[phase], 0.99):8.1f}")
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
