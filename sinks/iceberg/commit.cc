@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/expire.h"
+#include "sinks/iceberg/manifest_writer.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/iceberg/table_scan.h"
 #include "sinks/lake/in_parallel.h"
@@ -89,15 +91,14 @@ class CommitRun {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, attempt->base.Directory());
     lake::FileNames names(lake::FileOwner(identity.pipeline, identity.sink, identity.table),
                           identity.cut, identity.attempt);
-    if (attempt->manifests.empty()) DRIFTLESS_TRY(WriteManifests(attempt, directory, &names));
-    std::vector<ManifestFile> current;
-    const Snapshot* parent = metadata.current_snapshot();
-    if (parent != nullptr) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const std::string list,
-                                 attempt->base.files.Read(parent->manifest_list));
-      DRIFTLESS_ASSIGN_OR_RETURN(current, DecodeManifestList(list));
-      std::erase_if(current, [](const ManifestFile& manifest) { return !manifest.HasLive(); });
+    if (attempt->manifests.empty()) {
+      DRIFTLESS_TRY(WriteManifests(attempt, {&attempt->base, directory, &names, nullptr}));
     }
+    const ManifestWriter writer(&attempt->base, directory, &names, &attempt->written);
+    const Snapshot* parent = metadata.current_snapshot();
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestFile> current,
+                               LiveManifests(attempt->base, parent));
+    DRIFTLESS_ASSIGN_OR_RETURN(current, MergeManifests(writer, std::move(current)));
     std::vector<std::vector<ManifestFile>> added = attempt->manifests;
     DRIFTLESS_TRY(AddRemovals(attempt, directory, &names, &added));
     Snapshot last = parent != nullptr ? *parent : Snapshot{};
@@ -111,29 +112,17 @@ class CommitRun {
       snapshot.timestamp_ms = std::max(settings_.clock->NowMillis(), metadata.last_updated_ms);
       snapshot.schema_id = metadata.current_schema_id;
       int64_t rows = 0;
-      for (ManifestFile manifest : added[batch]) {
-        manifest.sequence_number = sequence;
-        manifest.min_sequence_number = sequence;
-        manifest.added_snapshot_id = snapshot.id;
-        if (metadata.format_version >= 3 && !manifest.deletes) {
-          manifest.first_row_id = next_row_id + rows;
-          rows += manifest.added_rows;
-        }
-        current.push_back(std::move(manifest));
+      if (metadata.format_version >= 3) snapshot.first_row_id = next_row_id;
+      current.insert(current.end(), added[batch].begin(), added[batch].end());
+      for (ManifestFile& manifest : current) {
+        Adopt(snapshot, metadata.format_version, &manifest, &rows);
       }
       if (metadata.format_version >= 3) {
-        snapshot.first_row_id = next_row_id;
         snapshot.added_rows = rows;
         next_row_id += rows;
       }
       FillSummary(last, added[batch], *attempt, batch, &snapshot);
-      DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes,
-                                 EncodeManifestList(current, metadata.format_version, snapshot));
-      const std::string path =
-          directory + "/metadata/" + names.Next("snap-" + std::to_string(snapshot.id), ".avro");
-      snapshot.manifest_list = attempt->base.files.Uri(path);
-      attempt->written.push_back(snapshot.manifest_list);
-      DRIFTLESS_TRY(attempt->base.files.store()->Put(path, bytes));
+      DRIFTLESS_ASSIGN_OR_RETURN(snapshot.manifest_list, writer.WriteList(current, snapshot));
       attempt->change.snapshots.push_back(snapshot);
       last = std::move(snapshot);
     }
@@ -179,28 +168,7 @@ class CommitRun {
     summary["driftless.batch"] = std::to_string(batch);
   }
 
-  Result<ManifestFile> WriteManifest(const Attempt& attempt, std::vector<ManifestEntry> entries,
-                                     bool deletes, const std::string& directory,
-                                     lake::FileNames* names) const {
-    const TableMetadata& metadata = attempt.base.metadata;
-    const Schema* schema = metadata.FindSchema(attempt.files.schema_id);
-    const PartitionSpec* spec = metadata.FindSpec(attempt.files.spec_id);
-    if (schema == nullptr) schema = &metadata.schema();
-    if (spec == nullptr) {
-      return MakeError(ErrorKind::kRefused, "the partition spec of the rows is gone");
-    }
-    const ManifestContext context{metadata.format_version, schema, spec, deletes};
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, EncodeManifest(entries, context));
-    DRIFTLESS_ASSIGN_OR_RETURN(ManifestFile manifest, DescribeManifest(entries, context));
-    const std::string path = directory + "/metadata/" + names->Next("manifest", ".avro");
-    manifest.path = attempt.base.files.Uri(path);
-    manifest.length = static_cast<int64_t>(bytes.size());
-    DRIFTLESS_TRY(attempt.base.files.store()->Put(path, bytes));
-    return manifest;
-  }
-
-  Result<void> WriteManifests(Attempt* attempt, const std::string& directory,
-                              lake::FileNames* names) const {
+  Result<void> WriteManifests(Attempt* attempt, const ManifestWriter& writer) const {
     std::vector<std::vector<ManifestFile>> written;
     for (const std::vector<DataFile>& batch : attempt->files.batches) {
       written.emplace_back();
@@ -213,7 +181,7 @@ class CommitRun {
         if (entries.empty()) continue;
         DRIFTLESS_ASSIGN_OR_RETURN(
             ManifestFile manifest,
-            WriteManifest(*attempt, std::move(entries), deletes, directory, names));
+            writer.Write(entries, attempt->files.schema_id, attempt->files.spec_id, deletes));
         written.back().push_back(std::move(manifest));
       }
     }
@@ -288,7 +256,8 @@ class CommitRun {
     for (const std::vector<DataFile>& batch : attempt->files.batches) {
       for (const DataFile& file : batch) own.emplace_back().file = file;
     }
-    DRIFTLESS_TRY(look(TableScan::OfFiles(attempt->base, std::move(own))));
+    DRIFTLESS_TRY(look(
+        TableScan::OfFiles(std::make_shared<const LoadedTable>(attempt->base), std::move(own))));
     if (missing > 0 && settings_.warn) {
       settings_.warn(
           MakeError(ErrorKind::kInvalidInput,
@@ -306,9 +275,10 @@ class CommitRun {
       attempt->written.push_back(file.path);
       entries.emplace_back().file = std::move(file);
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(ManifestFile manifest,
-                               WriteManifest(*attempt, std::move(entries), true, directory, names));
-    attempt->written.push_back(manifest.path);
+    const ManifestWriter writer(&attempt->base, directory, names, &attempt->written);
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        ManifestFile manifest,
+        writer.Write(entries, attempt->files.schema_id, attempt->files.spec_id, true));
     if (added->empty()) added->emplace_back();
     added->back().push_back(std::move(manifest));
     return {};
@@ -335,7 +305,9 @@ Result<void> KeepNeeded(const LoadedTable& table, std::unordered_set<std::string
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, table.files.Read(manifest.path));
       DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> entries,
                                  DecodeManifest(bytes, manifest));
-      for (const ManifestEntry& entry : entries) needed->insert(entry.file.path);
+      for (const ManifestEntry& entry : entries) {
+        if (entry.status != EntryStatus::kDeleted) needed->insert(entry.file.path);
+      }
     }
   }
   return {};
@@ -485,6 +457,11 @@ Result<void> IcebergCommitter::CleanUp(const std::string& pipeline, const std::s
   DRIFTLESS_TRY(KeepNeeded(*table, &needed));
   for (const std::string& leftover : leftovers) {
     if (needed.contains(table->files.Uri(leftover))) continue;
+    if (leftover.find("/" + std::string(kExpiryPrefix)) != std::string::npos) {
+      DRIFTLESS_TRY(FinishExpiry(table->files, leftover,
+                                 [&](const std::string& uri) { return needed.contains(uri); }));
+      continue;
+    }
     DRIFTLESS_TRY(table->files.store()->Delete(leftover));
   }
   return {};

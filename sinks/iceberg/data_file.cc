@@ -176,47 +176,76 @@ Result<FileFormat> FileFormat::Make(const TableMetadata& metadata, const Evolved
   return format;
 }
 
-Result<std::vector<DataFile>> WriteFiles(const FileFormat& format, const FilePlace& place,
-                                         const FileRun& run, FileContent content,
-                                         const PartitionTuple& partition) {
-  const bool is_data = content == FileContent::kData;
-  const std::vector<lake::ParquetColumn>& columns = is_data ? format.columns : format.key_columns;
-  const int64_t target = is_data ? format.target_file_bytes : format.delete_target_file_bytes;
+FileRoller::FileRoller(const FileFormat* format, FilePlace place, FileContent content,
+                       PartitionTuple partition)
+    : format_(format),
+      place_(std::move(place)),
+      content_(content),
+      partition_(std::move(partition)) {}
+FileRoller::~FileRoller() = default;
+
+const std::vector<lake::ParquetColumn>& FileRoller::columns() const {
+  return content_ == FileContent::kData ? format_->columns : format_->key_columns;
+}
+
+Result<void> FileRoller::Write(const FileRun& run) {
+  const int64_t target = content_ == FileContent::kData ? format_->target_file_bytes
+                                                        : format_->delete_target_file_bytes;
   const auto group_rows =
       static_cast<size_t>(std::clamp(kRowGroupBytes / std::max<int64_t>(run.bytes_per_row, 1),
                                      kRowGroupRowsMin, kRowGroupRowsMax));
-  std::vector<DataFile> files;
-  std::unique_ptr<lake::ParquetEncoder> encoder;
   for (size_t at = 0; at < run.rows.size();) {
     const size_t n = std::min(group_rows, run.rows.size() - at);
     const lake::EncodeInput input{run.images, run.rows.subspan(at, n), {}};
-    if (encoder == nullptr) {
-      DataFile file;
-      file.content = content;
-      const std::string path =
-          place.directory + "/" + place.names->Next(is_data ? "data" : "delete", ".parquet");
-      file.path = place.files->Uri(path);
-      file.partition = partition;
-      if (!is_data) file.equality_ids = format.schema.identifier_ids;
-      file.sort_order_id = 0;
-      files.push_back(std::move(file));
-      DRIFTLESS_ASSIGN_OR_RETURN(auto object, place.files->store()->OpenWriter(path));
-      DRIFTLESS_ASSIGN_OR_RETURN(encoder,
-                                 lake::ParquetEncoder::Open(std::move(object), Dialect(), columns,
-                                                            format.settings, input));
-    }
-    DRIFTLESS_TRY(encoder->WriteRowGroup(input));
+    if (encoder_ == nullptr) DRIFTLESS_TRY(Open(input));
+    DRIFTLESS_TRY(encoder_->WriteRowGroup(input));
     at += n;
-    if (at < run.rows.size() && encoder->bytes_written() < target) continue;
-    DRIFTLESS_ASSIGN_OR_RETURN(const lake::ParquetSummary summary, encoder->Finish());
-    encoder.reset();
-    DataFile& file = files.back();
-    file.record_count = summary.rows;
-    file.size = summary.bytes;
-    file.split_offsets = summary.row_group_offsets;
-    AddMetrics(format, columns, summary, &file);
+    if (encoder_->bytes_written() >= target) DRIFTLESS_TRY(Close());
   }
-  return files;
+  return {};
+}
+
+Result<void> FileRoller::Open(const lake::EncodeInput& first) {
+  const bool is_data = content_ == FileContent::kData;
+  DataFile file;
+  file.content = content_;
+  const std::string path =
+      place_.directory + "/" + place_.names->Next(is_data ? "data" : "delete", ".parquet");
+  file.path = place_.files->Uri(path);
+  file.partition = partition_;
+  if (!is_data) file.equality_ids = format_->schema.identifier_ids;
+  file.sort_order_id = 0;
+  DRIFTLESS_ASSIGN_OR_RETURN(auto object, place_.files->store()->OpenWriter(path));
+  DRIFTLESS_ASSIGN_OR_RETURN(encoder_,
+                             lake::ParquetEncoder::Open(std::move(object), Dialect(), columns(),
+                                                        format_->settings, first));
+  files_.push_back(std::move(file));
+  return {};
+}
+
+Result<void> FileRoller::Close() {
+  if (encoder_ == nullptr) return {};
+  DRIFTLESS_ASSIGN_OR_RETURN(const lake::ParquetSummary summary, encoder_->Finish());
+  encoder_.reset();
+  DataFile& file = files_.back();
+  file.record_count = summary.rows;
+  file.size = summary.bytes;
+  file.split_offsets = summary.row_group_offsets;
+  AddMetrics(*format_, columns(), summary, &file);
+  return {};
+}
+
+Result<std::vector<DataFile>> FileRoller::Finish() {
+  DRIFTLESS_TRY(Close());
+  return std::move(files_);
+}
+
+Result<std::vector<DataFile>> WriteFiles(const FileFormat& format, const FilePlace& place,
+                                         const FileRun& run, FileContent content,
+                                         const PartitionTuple& partition) {
+  FileRoller roller(&format, place, content, partition);
+  DRIFTLESS_TRY(roller.Write(run));
+  return roller.Finish();
 }
 
 Result<DataFile> WritePositionDeletes(const FilePlace& place, std::vector<DeletedRows> deleted,

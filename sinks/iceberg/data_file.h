@@ -58,7 +58,31 @@ struct FileRun {
   int64_t bytes_per_row = 100;  // a guess that sizes row groups
 };
 
-// Writes rows into as many files as the target size asks for: whole rows, or keys.
+// Writes rows into as many files as the target size asks for: whole rows, or keys. The format must
+// outlive it.
+class FileRoller {
+ public:
+  FileRoller(const FileFormat* format, FilePlace place, FileContent content,
+             PartitionTuple partition);
+  ~FileRoller();
+
+  Result<void> Write(const FileRun& run);
+  Result<std::vector<DataFile>> Finish();
+
+ private:
+  const std::vector<lake::ParquetColumn>& columns() const;
+  Result<void> Open(const lake::EncodeInput& first);
+  Result<void> Close();
+
+  const FileFormat* format_;
+  FilePlace place_;
+  FileContent content_;
+  PartitionTuple partition_;
+  std::unique_ptr<lake::ParquetEncoder> encoder_;  // of the open file, the last of `files_`
+  std::vector<DataFile> files_;
+};
+
+// All rows at once.
 Result<std::vector<DataFile>> WriteFiles(const FileFormat& format, const FilePlace& place,
                                          const FileRun& run, FileContent content,
                                          const PartitionTuple& partition);

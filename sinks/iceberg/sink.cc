@@ -105,6 +105,9 @@ class IcebergSink : public Sink {
     DRIFTLESS_ASSIGN_OR_RETURN(NewTable created, TableOf(*step.after, partition));
     created.properties[std::string(kChangeProperty)] = lake::StepMark(plan.change_id, index);
     created.properties.emplace("write.metadata.delete-after-commit.enabled", "true");
+    // As Paimon keeps them: a table of many commits would drown in its own history.
+    created.properties.emplace("history.expire.max-snapshot-age-ms", "3600000");
+    created.properties.emplace("history.expire.min-snapshots-to-keep", "10");
     created.properties.emplace("write.parquet.compression-codec", "zstd");
     auto done = catalog_->Create(plan.sink_table, created);
     if (!done && done.error().kind() == ErrorKind::kAlreadyExists) {

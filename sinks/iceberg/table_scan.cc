@@ -10,13 +10,6 @@
 namespace driftless::iceberg {
 namespace {
 
-// Spec and partition values; "" for what holds everywhere.
-std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& entry) {
-  const PartitionSpec* spec = metadata.FindSpec(entry.spec_id);
-  if (spec == nullptr || spec->fields.empty()) return "";
-  return std::to_string(entry.spec_id) + "|" + TupleKey(entry.file.partition);
-}
-
 // A column by id, in the current schema or, if it is gone, in the newest that had it.
 const Field* FindAnywhere(const TableMetadata& metadata, const Schema& schema, int32_t id) {
   if (const Field* field = schema.FindId(id)) return field;
@@ -26,7 +19,94 @@ const Field* FindAnywhere(const TableMetadata& metadata, const Schema& schema, i
   return nullptr;
 }
 
+Result<void> LoadPositionDeletes(const LoadedTable& table, const Schema& schema,
+                                 const ManifestEntry& entry, DeleteIndex* index) {
+  if (entry.file.format != "PARQUET") {
+    return MakeError(ErrorKind::kUnsupported,
+                     "delete file " + entry.file.path + " is " + entry.file.format)
+        .Hint("this version reads Parquet delete files, no deletion vectors");
+  }
+  std::vector<RowField> fields;
+  DRIFTLESS_ASSIGN_OR_RETURN(auto source, OpenTableFile(table, schema, entry.file.path,
+                                                        {kDeletePathId, kDeletePosId}, &fields));
+  while (true) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const lake::FileRowsPtr rows, source->Next());
+    if (rows == nullptr) return {};
+    const auto columns = rows->values->after();
+    for (int64_t i = 0; i < rows->values->size(); ++i) {
+      index->positions[std::string(columns[0].Bytes(i))].push_back(columns[1].Fixed<int64_t>(i));
+    }
+  }
+}
+
+Result<void> LoadEqualityDeletes(const LoadedTable& table, const Schema& schema,
+                                 const ManifestEntry& entry, DeleteIndex* index) {
+  auto group =
+      std::ranges::find(index->equality, entry.file.equality_ids, &DeleteIndex::Equality::ids);
+  if (group == index->equality.end()) {
+    index->equality.push_back({entry.file.equality_ids, {}});
+    group = index->equality.end() - 1;
+  }
+  DeleteIndex::Keys& keys = group->partitions[PartitionKey(table.metadata, entry)];
+  const int64_t newer = entry.sequence_number.value_or(0);
+  keys.newest = std::max(keys.newest, newer);
+  std::vector<RowField> fields;
+  DRIFTLESS_ASSIGN_OR_RETURN(auto source,
+                             OpenTableFile(table, schema, entry.file.path, group->ids, &fields));
+  std::string key;
+  while (true) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const lake::FileRowsPtr rows, source->Next());
+    if (rows == nullptr) return {};
+    for (int64_t i = 0; i < rows->values->size(); ++i) {
+      key.clear();
+      lake::AppendRowJson(fields, rows->values->after(), i, &key);
+      int64_t& sequence = keys.sequences[key];
+      sequence = std::max(sequence, newer);
+    }
+  }
+}
+
 }  // namespace
+
+std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& entry) {
+  const PartitionSpec* spec = metadata.FindSpec(entry.spec_id);
+  if (spec == nullptr || spec->fields.empty()) return "";
+  return std::to_string(entry.spec_id) + "|" + TupleKey(entry.file.partition);
+}
+
+Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
+                                                       const Schema& schema, const std::string& uri,
+                                                       const std::vector<int32_t>& ids,
+                                                       std::vector<RowField>* fields) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, table.files.Path(uri));
+  DRIFTLESS_ASSIGN_OR_RETURN(auto names,
+                             lake::ReadParquetFieldIds(table.files.shared_store(), path));
+  lake::ParquetRowsRequest request;
+  fields->clear();
+  for (const int32_t id : ids) {
+    RowField field;
+    if (id == kDeletePathId) field.type = LogicalType::String();
+    if (id == kDeletePosId) field.type = LogicalType::BigInt();
+    if (const Field* known = FindAnywhere(table.metadata, schema, id)) field.type = known->type;
+    fields->push_back(field);
+    const auto name = names.find(id);
+    if (name != names.end()) field.name = name->second;
+    request.columns.push_back(std::move(field));
+  }
+  return lake::OpenParquetRows(table.files.shared_store(), path, std::move(request));
+}
+
+Result<DeleteIndex> DeleteIndex::Load(const LoadedTable& table, const Schema& schema,
+                                      const std::vector<ManifestEntry>& deletes) {
+  DeleteIndex index;
+  for (const ManifestEntry& entry : deletes) {
+    DRIFTLESS_TRY(entry.file.content == FileContent::kEqualityDeletes
+                      ? LoadEqualityDeletes(table, schema, entry, &index)
+                      : LoadPositionDeletes(table, schema, entry, &index));
+  }
+  for (auto& [path, positions] : index.positions) std::ranges::sort(positions);
+  return index;
+}
 
 Result<LiveFiles> ReadLiveFiles(const LoadedTable& table, const Snapshot& snapshot) {
   LiveFiles live;
@@ -49,7 +129,7 @@ Result<LiveFiles> ReadLiveFiles(const LoadedTable& table, const Snapshot& snapsh
 
 Result<TableScan> TableScan::Open(LoadedTable table, std::optional<int64_t> snapshot) {
   TableScan scan;
-  scan.table_ = std::make_unique<LoadedTable>(std::move(table));
+  scan.table_ = std::make_shared<const LoadedTable>(std::move(table));
   const TableMetadata& metadata = scan.table_->metadata;
   scan.schema_ = metadata.schema();
   const Snapshot* found = metadata.current_snapshot();
@@ -65,73 +145,15 @@ Result<TableScan> TableScan::Open(LoadedTable table, std::optional<int64_t> snap
   return scan;
 }
 
-TableScan TableScan::OfFiles(LoadedTable table, std::vector<ManifestEntry> files) {
+TableScan TableScan::OfFiles(std::shared_ptr<const LoadedTable> table,
+                             std::vector<ManifestEntry> files,
+                             std::shared_ptr<const DeleteIndex> deletes) {
   TableScan scan;
-  scan.schema_ = table.metadata.schema();
-  scan.table_ = std::make_unique<LoadedTable>(std::move(table));
+  scan.schema_ = table->metadata.schema();
+  scan.table_ = std::move(table);
   scan.data_ = std::move(files);
+  scan.deletes_ = std::move(deletes);
   return scan;
-}
-
-Result<std::unique_ptr<lake::RowSource>> TableScan::OpenFile(const std::string& uri,
-                                                             const std::vector<int32_t>& ids,
-                                                             std::vector<RowField>* fields) const {
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, table_->files.Path(uri));
-  DRIFTLESS_ASSIGN_OR_RETURN(auto names,
-                             lake::ReadParquetFieldIds(table_->files.shared_store(), path));
-  lake::ParquetRowsRequest request;
-  fields->clear();
-  for (const int32_t id : ids) {
-    RowField field;
-    if (id == kDeletePathId) field.type = LogicalType::String();
-    if (id == kDeletePosId) field.type = LogicalType::BigInt();
-    if (const Field* known = FindAnywhere(table_->metadata, schema_, id)) field.type = known->type;
-    fields->push_back(field);
-    const auto name = names.find(id);
-    if (name != names.end()) field.name = name->second;
-    request.columns.push_back(std::move(field));
-  }
-  return lake::OpenParquetRows(table_->files.shared_store(), path, std::move(request));
-}
-
-Result<void> TableScan::LoadPositionDeletes(const ManifestEntry& entry) {
-  if (entry.file.format != "PARQUET") {
-    return MakeError(ErrorKind::kUnsupported,
-                     "delete file " + entry.file.path + " is " + entry.file.format)
-        .Hint("this version reads Parquet delete files, no deletion vectors");
-  }
-  std::vector<RowField> fields;
-  DRIFTLESS_ASSIGN_OR_RETURN(auto source,
-                             OpenFile(entry.file.path, {kDeletePathId, kDeletePosId}, &fields));
-  while (true) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const lake::FileRowsPtr rows, source->Next());
-    if (rows == nullptr) return {};
-    const auto columns = rows->values->after();
-    for (int64_t i = 0; i < rows->values->size(); ++i) {
-      positions_[std::string(columns[0].Bytes(i))].push_back(columns[1].Fixed<int64_t>(i));
-    }
-  }
-}
-
-Result<void> TableScan::LoadEqualityDeletes(const ManifestEntry& entry) {
-  auto group = std::ranges::find(equality_, entry.file.equality_ids, &EqualityDeletes::ids);
-  if (group == equality_.end()) {
-    equality_.push_back({entry.file.equality_ids, {}});
-    group = equality_.end() - 1;
-  }
-  auto& keys = group->keys[PartitionKey(table_->metadata, entry)];
-  std::vector<RowField> fields;
-  DRIFTLESS_ASSIGN_OR_RETURN(auto source, OpenFile(entry.file.path, group->ids, &fields));
-  while (true) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const lake::FileRowsPtr rows, source->Next());
-    if (rows == nullptr) return {};
-    for (int64_t i = 0; i < rows->values->size(); ++i) {
-      std::string key;
-      lake::AppendRowJson(fields, rows->values->after(), i, &key);
-      int64_t& sequence = keys[key];
-      sequence = std::max(sequence, entry.sequence_number.value_or(0));
-    }
-  }
 }
 
 Result<void> TableScan::Start() {
@@ -140,15 +162,15 @@ Result<void> TableScan::Start() {
     DRIFTLESS_ASSIGN_OR_RETURN(LiveFiles live, ReadLiveFiles(*table_, *snapshot_));
     data_ = std::move(live.data);
     std::ranges::stable_sort(data_, {}, [](const ManifestEntry& e) { return e.sequence_number; });
-    for (const ManifestEntry& entry : live.deletes) {
-      DRIFTLESS_TRY(entry.file.content == FileContent::kEqualityDeletes
-                        ? LoadEqualityDeletes(entry)
-                        : LoadPositionDeletes(entry));
-    }
-    for (auto& [path, positions] : positions_) std::ranges::sort(positions);
+    DRIFTLESS_ASSIGN_OR_RETURN(DeleteIndex index,
+                               DeleteIndex::Load(*table_, schema_, live.deletes));
+    deletes_ = std::make_shared<const DeleteIndex>(std::move(index));
   }
-  for (const Field& field : schema_.fields) ids_.push_back(field.id);
-  for (const EqualityDeletes& deletes : equality_) {
+  if (deletes_ == nullptr) deletes_ = std::make_shared<const DeleteIndex>();
+  if (ids_.empty()) {
+    for (const Field& field : schema_.fields) ids_.push_back(field.id);
+  }
+  for (const DeleteIndex::Equality& deletes : deletes_->equality) {
     for (const int32_t id : deletes.ids) {
       if (std::ranges::find(ids_, id) == ids_.end()) ids_.push_back(id);
     }
@@ -156,27 +178,51 @@ Result<void> TableScan::Start() {
   return {};
 }
 
-bool TableScan::IsDeleted(int64_t row) const {
-  const ManifestEntry& file = data_[next_file_ - 1];
-  if (const auto found = positions_.find(file.file.path); found != positions_.end()) {
-    if (std::ranges::binary_search(found->second, position_ + row)) return true;
+Result<void> TableScan::OpenNext() {
+  const ManifestEntry& file = data_[next_file_++];
+  if (file.file.format != "PARQUET") {
+    return MakeError(ErrorKind::kUnsupported, "data file " + file.file.path + " is not Parquet");
   }
-  const auto columns = rows_->values->after();
-  for (const EqualityDeletes& deletes : equality_) {
-    std::vector<RowField> fields;
-    std::vector<ColumnView> views;
-    for (const int32_t id : deletes.ids) {
-      const auto at = static_cast<size_t>(std::ranges::find(ids_, id) - ids_.begin());
-      fields.push_back(fields_[at]);
-      views.push_back(columns[at]);
-    }
-    std::string key;
-    lake::AppendRowJson(fields, views, row, &key);
-    const std::string own = PartitionKey(table_->metadata, file);
-    for (const auto& [partition, keys] : deletes.keys) {
+  DRIFTLESS_ASSIGN_OR_RETURN(source_,
+                             OpenTableFile(*table_, schema_, file.file.path, ids_, &fields_));
+  rows_ = nullptr;
+  row_ = 0;
+  position_ = 0;
+  const auto positions = deletes_->positions.find(file.file.path);
+  deleted_positions_ = positions == deletes_->positions.end() ? nullptr : &positions->second;
+  applied_.clear();
+  const std::string own = PartitionKey(table_->metadata, file);
+  for (const DeleteIndex::Equality& deletes : deletes_->equality) {
+    Applied applied;
+    for (const auto& [partition, keys] : deletes.partitions) {
       if (!partition.empty() && partition != own) continue;
-      const auto found = keys.find(key);
-      if (found != keys.end() && file.sequence_number.value_or(0) < found->second) return true;
+      if (keys.newest > file.sequence_number.value_or(0)) applied.keys.push_back(&keys);
+    }
+    if (applied.keys.empty()) continue;
+    for (const int32_t id : deletes.ids) {
+      applied.columns.push_back(static_cast<size_t>(std::ranges::find(ids_, id) - ids_.begin()));
+      applied.fields.push_back(fields_[applied.columns.back()]);
+    }
+    applied_.push_back(std::move(applied));
+  }
+  return {};
+}
+
+bool TableScan::IsDeleted(int64_t row) {
+  if (deleted_positions_ != nullptr &&
+      std::ranges::binary_search(*deleted_positions_, position_ + row)) {
+    return true;
+  }
+  const int64_t sequence = data_[next_file_ - 1].sequence_number.value_or(0);
+  const auto columns = rows_->values->after();
+  for (Applied& applied : applied_) {
+    applied.views.clear();
+    for (const size_t column : applied.columns) applied.views.push_back(columns[column]);
+    key_.clear();
+    lake::AppendRowJson(applied.fields, applied.views, row, &key_);
+    for (const DeleteIndex::Keys* keys : applied.keys) {
+      const auto found = keys->sequences.find(key_);
+      if (found != keys->sequences.end() && sequence < found->second) return true;
     }
   }
   return false;
@@ -187,7 +233,8 @@ Result<bool> TableScan::Next(ScannedRow* row) {
   while (true) {
     while (rows_ != nullptr && row_ < rows_->values->size()) {
       const int64_t at = row_++;
-      if (IsDeleted(at)) continue;
+      row->is_deleted = IsDeleted(at);
+      if (row->is_deleted && !keeps_deleted_) continue;
       row->row.rows = rows_;
       row->row.row = static_cast<uint32_t>(at);
       row->file = &data_[next_file_ - 1];
@@ -202,14 +249,7 @@ Result<bool> TableScan::Next(ScannedRow* row) {
       source_.reset();
     }
     if (next_file_ == data_.size()) return false;
-    const ManifestEntry& file = data_[next_file_++];
-    if (file.file.format != "PARQUET") {
-      return MakeError(ErrorKind::kUnsupported, "data file " + file.file.path + " is not Parquet");
-    }
-    DRIFTLESS_ASSIGN_OR_RETURN(source_, OpenFile(file.file.path, ids_, &fields_));
-    rows_ = nullptr;
-    row_ = 0;
-    position_ = 0;
+    DRIFTLESS_TRY(OpenNext());
   }
 }
 

@@ -20,11 +20,40 @@ struct LiveFiles {
 };
 Result<LiveFiles> ReadLiveFiles(const LoadedTable& table, const Snapshot& snapshot);
 
+// Opens a Parquet file of the table for the columns with these ids, typed as the schema (or, for a
+// column that is gone, the newest one that had it) says; `fields` are them. Columns that the file
+// lacks are null.
+Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
+                                                       const Schema& schema, const std::string& uri,
+                                                       const std::vector<int32_t>& ids,
+                                                       std::vector<RowField>* fields);
+
+// Spec and partition values as one text; "" for what holds everywhere.
+std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& entry);
+
+// Which rows delete files take away, in memory.
+struct DeleteIndex {
+  struct Keys {
+    std::unordered_map<std::string, int64_t> sequences;  // the highest of each key
+    int64_t newest = 0;
+  };
+  struct Equality {
+    std::vector<int32_t> ids;
+    std::map<std::string, Keys> partitions;  // "" is every partition
+  };
+  std::vector<Equality> equality;
+  std::unordered_map<std::string, std::vector<int64_t>> positions;  // by data file, sorted
+
+  static Result<DeleteIndex> Load(const LoadedTable& table, const Schema& schema,
+                                  const std::vector<ManifestEntry>& deletes);
+};
+
 // A row of the table, and where it stands.
 struct ScannedRow {
   lake::MergedRow row;
   const ManifestEntry* file = nullptr;
   int64_t position = 0;
+  bool is_deleted = false;  // only with KeepDeleted
 };
 
 // Reads a snapshot merge on read: rows that position and equality deletes hit are left out
@@ -33,8 +62,15 @@ class TableScan {
  public:
   // `snapshot`: none: the current one, under the current schema.
   static Result<TableScan> Open(LoadedTable table, std::optional<int64_t> snapshot);
-  // Rows of these files alone, without deletes.
-  static TableScan OfFiles(LoadedTable table, std::vector<ManifestEntry> files);
+  // Rows of these files alone, in their order, without those that `deletes` hit.
+  static TableScan OfFiles(std::shared_ptr<const LoadedTable> table,
+                           std::vector<ManifestEntry> files,
+                           std::shared_ptr<const DeleteIndex> deletes = nullptr);
+
+  // Before the first Next: reads these columns only.
+  void ReadColumns(std::vector<int32_t> ids) { ids_ = std::move(ids); }
+  // Before the first Next: deleted rows are given too, and marked.
+  void KeepDeleted() { keeps_deleted_ = true; }
 
   const Schema& schema() const { return schema_; }
   const TableMetadata& metadata() const { return table_->metadata; }
@@ -42,30 +78,31 @@ class TableScan {
   Result<bool> Next(ScannedRow* row);
 
  private:
-  struct EqualityDeletes {
-    std::vector<int32_t> ids;
-    // By partition ("" is every partition) and key: the highest sequence number.
-    std::map<std::string, std::unordered_map<std::string, int64_t>> keys;
+  // What may hit rows of the open file.
+  struct Applied {
+    std::vector<RowField> fields;
+    std::vector<ColumnView> views;  // of one row's batch
+    std::vector<size_t> columns;
+    std::vector<const DeleteIndex::Keys*> keys;
   };
   Result<void> Start();
-  Result<void> LoadPositionDeletes(const ManifestEntry& entry);
-  Result<void> LoadEqualityDeletes(const ManifestEntry& entry);
-  Result<std::unique_ptr<lake::RowSource>> OpenFile(const std::string& uri,
-                                                    const std::vector<int32_t>& ids,
-                                                    std::vector<RowField>* fields) const;
-  bool IsDeleted(int64_t row) const;
+  Result<void> OpenNext();
+  bool IsDeleted(int64_t row);
 
-  std::unique_ptr<LoadedTable> table_;
+  std::shared_ptr<const LoadedTable> table_;
   Schema schema_;
   std::optional<Snapshot> snapshot_;
   std::vector<ManifestEntry> data_;
-  std::unordered_map<std::string, std::vector<int64_t>> positions_;  // by data file, sorted
-  std::vector<EqualityDeletes> equality_;
+  std::shared_ptr<const DeleteIndex> deletes_;
   std::vector<int32_t> ids_;      // of the columns that are read
   std::vector<RowField> fields_;  // beside them
+  bool keeps_deleted_ = false;
   bool started_ = false;
   size_t next_file_ = 0;
   std::unique_ptr<lake::RowSource> source_;
+  std::vector<Applied> applied_;                             // to the open file
+  const std::vector<int64_t>* deleted_positions_ = nullptr;  // of the open file
+  std::string key_;
   lake::FileRowsPtr rows_;
   int64_t row_ = 0;       // in rows_
   int64_t position_ = 0;  // of rows_'s first row in the file

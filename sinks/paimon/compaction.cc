@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "config/options/option.h"
+#include "sinks/lake/row_groups.h"
+#include "sinks/lake/run_policy.h"
 #include "sinks/paimon/commit_attempt.h"
 #include "sinks/paimon/data_file.h"
 #include "sinks/paimon/partition.h"
@@ -12,9 +14,6 @@
 
 namespace driftless::paimon {
 namespace {
-
-constexpr size_t kGroupRowsMax = 1 << 16;  // merged rows that are kept before they are encoded
-constexpr int64_t kGroupBytesMax = 16 << 20;
 
 Result<int64_t> Number(const PaimonSchema& schema, std::string_view key, int64_t default_value) {
   const std::string text = schema.Option(key, "");
@@ -39,52 +38,6 @@ EvolvedSchema OwnColumns(const PaimonSchema& schema, const TablePath& path) {
   table.options = schema.options;
   return table;
 }
-
-// Collects merged rows and hands them to the encoder in row groups.
-class MergedRows {
- public:
-  explicit MergedRows(DataFileRoller* roller) : roller_(roller) {}
-
-  Result<void> Add(const lake::MergedRow& row) {
-    if (batches_.empty() || batches_.back() != row.rows) {
-      // Rows of several files alternate; each batch is kept once.
-      const auto known = index_.find(row.rows.get());
-      if (known == index_.end()) {
-        index_[row.rows.get()] = static_cast<uint32_t>(batches_.size());
-        batches_.push_back(row.rows);
-        images_.push_back({row.rows->values->after(), {}});
-        bytes_ += static_cast<int64_t>(row.rows->values->charged_bytes());
-      }
-    }
-    rows_.emplace_back(index_[row.rows.get()], row.row, row.kind);
-    sequences_.push_back(row.sequence);
-    if (rows_.size() >= kGroupRowsMax || bytes_ >= kGroupBytesMax) return Flush();
-    return {};
-  }
-
-  Result<void> Flush() {
-    if (rows_.empty()) return {};
-    // One row group: what was collected is small enough.
-    const FileRows group{images_, rows_, sequences_, 1};
-    DRIFTLESS_TRY(roller_->Write(group));
-    batches_.clear();
-    images_.clear();
-    index_.clear();
-    rows_.clear();
-    sequences_.clear();
-    bytes_ = 0;
-    return {};
-  }
-
- private:
-  DataFileRoller* roller_;
-  std::vector<lake::FileRowsPtr> batches_;
-  std::vector<lake::RowImage> images_;
-  std::map<const lake::FileRows*, uint32_t> index_;
-  std::vector<lake::RowRef> rows_;
-  std::vector<int64_t> sequences_;
-  int64_t bytes_ = 0;
-};
 
 // One table at one snapshot.
 class TableCompaction {
@@ -159,7 +112,9 @@ class TableCompaction {
         ScanOrder(format_.schema), std::move(sources),
         pick.drops_deletes ? lake::Retractions::kDrop : lake::Retractions::kKeep);
     DataFileRoller roller(&format_, target);
-    MergedRows rows(&roller);
+    lake::RowGroups rows([&](auto images, auto group, auto sequences) {
+      return roller.Write(FileRows{images, group, sequences, 1});  // 1: one row group
+    });
     lake::MergedRow row;
     for (int64_t count = 0;; ++count) {
       if ((count & 4095) == 0 && stop_.load(std::memory_order_relaxed)) {
@@ -229,29 +184,13 @@ std::vector<SortedRun> SortedRuns(const std::vector<ManifestEntry>& bucket_files
 
 std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
                                              const CompactionOptions& options) {
-  if (static_cast<int64_t>(runs.size()) < options.trigger || runs.size() < 2) return std::nullopt;
+  std::vector<int64_t> bytes;
+  for (const SortedRun& run : runs) bytes.push_back(run.bytes);
+  size_t count =
+      lake::PickRuns(bytes, {options.trigger, options.size_amplification, options.size_ratio});
+  if (count == 0) return std::nullopt;
   const int32_t top = options.levels - 1;
   const CompactionPick everything{runs.size(), std::max(top, runs.back().level), true};
-
-  int64_t newer = 0;
-  for (size_t i = 0; i + 1 < runs.size(); ++i) newer += runs[i].bytes;
-  if (newer * 100 > options.size_amplification * runs.back().bytes) return everything;
-
-  // From the newest on, as long as the next run is not larger than all before it.
-  const auto grow = [&](size_t count) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < count; ++i) bytes += runs[i].bytes;
-    while (count < runs.size() && bytes * (100 + options.size_ratio) / 100 >= runs[count].bytes) {
-      bytes += runs[count].bytes;
-      ++count;
-    }
-    return count;
-  };
-  size_t count = grow(1);
-  if (count < 2) {
-    if (static_cast<int64_t>(runs.size()) <= options.trigger) return std::nullopt;
-    count = grow(std::max<size_t>(2, runs.size() - static_cast<size_t>(options.trigger) + 1));
-  }
   // The output goes to the level above the next older run; level 0 takes no merged files.
   while (count < runs.size() && runs[count].level <= 1) ++count;
   if (count == runs.size()) return everything;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sinks/lake/key_order.h"
+#include "sinks/lake/merge_reader.h"
+#include "sinks/lake/row_ref.h"
+
+namespace driftless::lake {
+
+// Collects rows that were read from files and hands them on in groups that are small enough to be
+// encoded as one row group each. Memory: one group.
+class RowGroups {
+ public:
+  using Take =
+      std::function<Result<void>(std::span<const RowImage> images, std::span<const RowRef> rows,
+                                 std::span<const int64_t> sequences)>;
+  // With an order the rows of a group are sorted by it; their sequences are not handed on then.
+  explicit RowGroups(Take take, std::optional<KeyOrder> order = std::nullopt)
+      : take_(std::move(take)), order_(std::move(order)) {}
+
+  Result<void> Add(const MergedRow& row);
+  Result<void> Flush();
+
+ private:
+  void Sort();
+
+  Take take_;
+  std::optional<KeyOrder> order_;
+  std::vector<FileRowsPtr> batches_;
+  std::vector<RowImage> images_;
+  std::map<const FileRows*, uint32_t> index_;
+  std::vector<RowRef> rows_;
+  std::vector<int64_t> sequences_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace driftless::lake
