@@ -38,7 +38,7 @@ Result<std::unique_ptr<Source>> MakeSource(const PipelineDefinition& definition,
 }
 
 Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDefinition& sink,
-                             const Clock* clock) {
+                             const Clock* clock, Metrics* metrics) {
   const SinkComponent* component = FindComponent(AllSinks(), sink.type);
   if (component == nullptr || component->make_sink == nullptr) {
     return MakeError(ErrorKind::kUnsupported,
@@ -54,6 +54,11 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
   environment.warn = [name = sink.name](const Error& error) {
     spdlog::warn("sink {}: {}", name, error.ToString());
   };
+  if (metrics != nullptr) {
+    environment.maintained = [name = sink.name, metrics](const MaintenanceReport& report) {
+      metrics->AddMaintenance(name, report);
+    };
+  }
   Result<std::unique_ptr<Sink>> made = component->make_sink(sink.options, environment);
   if (!made) return std::move(made).error().Context("sink " + sink.name);
   return BindSink(definition, sink, std::move(*made));
@@ -130,7 +135,7 @@ Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateSt
     parts.sources.push_back(std::move(made));
   }
   for (const SinkDefinition& sink : definition.sinks) {
-    DRIFTLESS_ASSIGN_OR_RETURN(RuntimeSink made, MakeSink(definition, sink, clock));
+    DRIFTLESS_ASSIGN_OR_RETURN(RuntimeSink made, MakeSink(definition, sink, clock, metrics));
     parts.sinks.push_back(std::move(made));
   }
   parts.make_coordinator = [name = definition.options.name](std::vector<CoordinatorSink> sinks,

@@ -11,6 +11,8 @@
 #include <map>
 #include <mutex>
 
+#include "sinks/api/component.h"
+
 namespace driftless {
 namespace {
 
@@ -74,6 +76,14 @@ struct Metrics::Impl {
   Family<Histogram>& phases =
       Histograms(&registry, "driftless_schema_change_seconds",
                  "From reading a statement to each phase of its schema change at a sink table");
+  Family<Histogram>& maintenance =
+      Histograms(&registry, "driftless_maintenance_seconds",
+                 "Compactions of sink tables and expiries of their snapshots");
+  Family<Counter>& maintained_files =
+      Counters(&registry, "driftless_compacted_files_total",
+               "Data and delete files that compactions took out of tables and put in");
+  Family<Counter>& expired =
+      Counters(&registry, "driftless_expired_snapshots_total", "Snapshots that were expired");
   Family<Counter>& retries =
       Counters(&registry, "driftless_retries_total", "Calls to a sink that were repeated");
   Family<Counter>& lost_values = Counters(&registry, "driftless_lost_values_total",
@@ -187,6 +197,22 @@ void Metrics::CountCheckpoint(const std::string& sink, std::string_view result) 
 void Metrics::ObservePhase(const std::string& sink, std::string_view phase, double seconds) {
   impl_->phases.Add({{"sink", sink}, {"phase", std::string(phase)}}, kPhaseSeconds)
       .Observe(seconds);
+}
+
+void Metrics::AddMaintenance(const std::string& sink, const MaintenanceReport& report) {
+  const Labels labels = {{"sink", sink}, {"table", report.table.ToString()}};
+  const auto with = [&](const char* key, std::string_view value) {
+    Labels more = labels;
+    more[key] = std::string(value);
+    return more;
+  };
+  impl_->maintenance.Add(with("work", report.work), kPhaseSeconds).Observe(report.seconds);
+  const auto count = [](Counter& counter, int64_t by) {
+    if (by > 0) counter.Increment(static_cast<double>(by));
+  };
+  count(impl_->maintained_files.Add(with("direction", "removed")), report.files_removed);
+  count(impl_->maintained_files.Add(with("direction", "added")), report.files_added);
+  count(impl_->expired.Add(labels), report.snapshots_removed);
 }
 
 void Metrics::AddRetry(const std::string& sink, std::string_view call) {

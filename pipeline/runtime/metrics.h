@@ -9,6 +9,8 @@
 
 namespace driftless {
 
+struct MaintenanceReport;
+
 // Counters of one sink table, found once and kept: the hot path adds per batch and looks nothing
 // up.
 class TableMetrics {
@@ -42,6 +44,7 @@ class Metrics {
   // Seconds from reading the statement to "planned", "flushed", "applied", "released";
   // "released_without_flush": without the time from planned to flushed.
   void ObservePhase(const std::string& sink, std::string_view phase, double seconds);
+  void AddMaintenance(const std::string& sink, const MaintenanceReport& report);
   void AddRetry(const std::string& sink, std::string_view call);
   // Whether the sink takes part in the run: `on-unavailable: stop-sink` takes it out.
   void SetSinkRunning(const std::string& sink);

@@ -16,6 +16,16 @@ namespace driftless {
 
 struct SinkPolicy;
 
+// What a sink did to a table beside the pipeline's own work; for metrics.
+struct MaintenanceReport {
+  TablePath table;
+  std::string_view work;      // "compaction", "expiry"
+  int64_t files_removed = 0;  // by a compaction, from the newest snapshot
+  int64_t files_added = 0;
+  int64_t snapshots_removed = 0;
+  double seconds = 0;
+};
+
 // What the pipeline tells a sink about itself.
 struct SinkEnvironment {
   std::string pipeline_name;
@@ -25,6 +35,9 @@ struct SinkEnvironment {
   // Takes what goes wrong beside the pipeline's own work (a compaction that failed) and is tried
   // again later. May be called on any thread; may be null.
   std::function<void(const Error&)> warn;
+  // Takes what maintenance did, each time that it did something. May be called on any thread; may
+  // be null.
+  std::function<void(const MaintenanceReport&)> maintained;
 };
 
 // One kind of sink: everything that the rest of the product knows before a pipeline exists.

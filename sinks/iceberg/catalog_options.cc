@@ -26,6 +26,8 @@ Result<IcebergOptions> ReadIcebergOptions(const OptionValues& values) {
   IcebergOptions options;
   options.catalog_properties = values.Map("catalog.properties.*");
   options.table_properties = values.Map("table.properties.*");
+  options.compacts = values.Bool("sink.compaction.enabled").value_or(false);
+  options.compaction_interval = values.Int("sink.compaction.commit.interval").value_or(10);
   for (const std::string& entry : Split(values.String("partition.key").value_or(""), ';')) {
     const size_t colon = entry.find(':');
     if (colon == std::string::npos) {

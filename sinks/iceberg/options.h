@@ -13,6 +13,8 @@ struct IcebergOptions {
   std::map<std::string, std::string> catalog_properties;
   std::map<std::string, std::string> table_properties;
   std::map<std::string, std::vector<std::string>> partition_keys;  // by "db.table": expressions
+  bool compacts = false;
+  int64_t compaction_interval = 10;  // commits of a table
 };
 
 // Errors: kInvalidConfig.

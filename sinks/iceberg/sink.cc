@@ -1,13 +1,19 @@
 #include "sinks/iceberg/sink.h"
 
+#include <map>
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "schema/base/check.h"
 #include "sinks/api/registry.h"
 #include "sinks/iceberg/commit.h"
+#include "sinks/iceberg/compaction.h"
+#include "sinks/iceberg/expire.h"
 #include "sinks/iceberg/options.h"
 #include "sinks/iceberg/schema_step.h"
 #include "sinks/iceberg/writer.h"
+#include "sinks/lake/compactor.h"
 #include "sinks/lake/step_mark.h"
 
 namespace driftless::iceberg {
@@ -25,7 +31,14 @@ class IcebergSink : public Sink {
         planner_(std::move(planner)),
         committer_({catalog_.get(), clock, {}, environment.warn, 4}),
         pipeline_(environment.pipeline_name),
-        sink_(environment.sink_name) {}
+        sink_(environment.sink_name),
+        clock_(clock),
+        warn_(environment.warn),
+        maintained_(environment.maintained),
+        compactor_(std::make_unique<lake::Compactor>(
+            [this](const TablePath& table, const std::atomic<bool>& stop) {
+              Maintain(table, stop);
+            })) {}
 
   const CapabilityMatrix& matrix() const override { return kIcebergMatrix; }
   const SchemaPlanner& planner() const override { return *planner_; }
@@ -52,6 +65,7 @@ class IcebergSink : public Sink {
 
   Result<void> ExecuteStep(const SchemaPlan& plan, StepIndex index) override {
     DRIFTLESS_CHECK(index < plan.steps.size());
+    const lake::Compactor::Pause pause(compactor_.get(), plan.sink_table);
     const Step& step = plan.steps[index];
     auto done = step.creates_table ? Create(plan, index) : Change(plan, index);
     if (!done) {
@@ -86,12 +100,25 @@ class IcebergSink : public Sink {
   }
   Result<CommitState> LookUp(const CommitToken& token) override { return committer_.LookUp(token); }
   Result<void> Commit(std::span<const CommitToken> tokens) override {
-    return committer_.Commit(tokens);
+    {
+      const std::shared_lock<std::shared_mutex> lock(commit_mutex_);
+      DRIFTLESS_TRY(committer_.Commit(tokens));
+    }
+    const std::lock_guard<std::mutex> lock(counts_mutex_);
+    for (const CommitToken& token : tokens) {
+      // At first what earlier runs left is not known.
+      const auto [count, is_new] = commits_.try_emplace(token.identity.table, 0);
+      if (!is_new && ++count->second < options_.compaction_interval) continue;
+      count->second = 0;
+      compactor_->Enqueue(token.identity.table);
+    }
+    return {};
   }
   Result<void> Abort(std::span<const CommitToken> tokens) override {
     return committer_.Abort(tokens);
   }
   Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override {
+    const lake::Compactor::Pause pause(compactor_.get(), table);
     return committer_.CleanUp(pipeline_, sink_, table, recorded);
   }
 
@@ -144,12 +171,50 @@ class IcebergSink : public Sink {
                      "other writers change the table all the time");
   }
 
+  // On the compactor's thread.
+  void Maintain(const TablePath& path, const std::atomic<bool>& stop) {
+    const MaintenanceContext context{
+        catalog_.get(), clock_, {pipeline_, sink_, path, 0, 0}, &commit_mutex_, &stop};
+    MaintenanceReport report{path, "compaction"};
+    const auto run = [&](const auto& work) {
+      const int64_t begin = clock_->MonotonicMicros();
+      Result<void> done = work();
+      report.seconds = static_cast<double>(clock_->MonotonicMicros() - begin) / 1e6;
+      if (!done && warn_) {
+        warn_(std::move(done).error().Context(std::string(report.work) + " of Iceberg table " +
+                                              path.ToString()));
+      }
+      const bool did = report.files_removed + report.files_added + report.snapshots_removed > 0;
+      if (did && maintained_) maintained_(report);
+    };
+    if (options_.compacts) {
+      run([&]() -> Result<void> {
+        DRIFTLESS_ASSIGN_OR_RETURN(const lake::CompactionReport did, CompactTable(context));
+        report.files_removed = did.files_removed;
+        report.files_added = did.files_added;
+        return {};
+      });
+    }
+    report = {path, "expiry"};
+    run([&]() -> Result<void> {
+      DRIFTLESS_ASSIGN_OR_RETURN(report.snapshots_removed, ExpireSnapshots(context));
+      return {};
+    });
+  }
+
   std::unique_ptr<Catalog> catalog_;
   IcebergOptions options_;
   std::unique_ptr<SchemaPlanner> planner_;
   IcebergCommitter committer_;
   std::string pipeline_;
   std::string sink_;
+  const Clock* clock_;
+  std::function<void(const Error&)> warn_;
+  std::function<void(const MaintenanceReport&)> maintained_;
+  std::shared_mutex commit_mutex_;  // maintenance commits alone
+  std::mutex counts_mutex_;
+  std::map<TablePath, int64_t> commits_;        // since the table was last looked at
+  std::unique_ptr<lake::Compactor> compactor_;  // last: its thread uses all the others
 };
 
 }  // namespace
@@ -159,11 +224,6 @@ namespace driftless {
 
 Result<std::unique_ptr<Sink>> MakeIcebergSink(const OptionValues& values,
                                               const SinkEnvironment& environment) {
-  if (values.Bool("sink.compaction.enabled").value_or(false)) {
-    return MakeError(ErrorKind::kUnsupported,
-                     "sink.compaction.enabled: this version does not compact Iceberg tables")
-        .Hint("leave it out, and let another engine rewrite data and delete files now and then");
-  }
   DRIFTLESS_ASSIGN_OR_RETURN(iceberg::IcebergOptions options, iceberg::ReadIcebergOptions(values));
   const Clock* clock = environment.clock != nullptr ? environment.clock : SystemClock();
   DRIFTLESS_ASSIGN_OR_RETURN(auto catalog, iceberg::OpenCatalog(options, clock));

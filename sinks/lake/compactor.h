@@ -12,6 +12,12 @@
 
 namespace driftless::lake {
 
+// What a compaction did to the newest snapshot of a table.
+struct CompactionReport {
+  int64_t files_removed = 0;
+  int64_t files_added = 0;
+};
+
 // Compacts tables one at a time on a thread of its own, at low priority, so that no cut waits for
 // it. Thread-safe.
 class Compactor {

@@ -95,13 +95,19 @@ class TableCompaction {
       committable.new_files.push_back(std::move(added));
     }
     auto committed = commit_(identity_, committable, snapshot);
-    if (committed) return {};
+    if (committed) {
+      report_.files_added += static_cast<int64_t>(paths.size());
+      report_.files_removed += static_cast<int64_t>(committable.new_files.size() - paths.size());
+      return {};
+    }
     // A lost race is certain: the new files are of no use. After anything else they may be in a
     // snapshot, and the next clean-up decides.
     if (committed.error().kind() != ErrorKind::kConflict) return committed;
     for (const std::string& path : paths) DRIFTLESS_TRY(table_.store()->Delete(path));
     return {};
   }
+
+  const lake::CompactionReport& report() const { return report_; }
 
  private:
   // nullopt: stopped; the encoder's file was never finished.
@@ -134,6 +140,7 @@ class TableCompaction {
   const CommitCompactionFn& commit_;
   const Clock* clock_;
   const std::atomic<bool>& stop_;
+  lake::CompactionReport report_;
   DataFileFormat format_;
   FileOpener opener_;
   FileNames names_;
@@ -197,14 +204,16 @@ std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
   return CompactionPick{count, runs[count].level - 1, false};
 }
 
-Result<void> CompactTable(const PaimonTable& table, const CommitIdentity& identity,
-                          const CommitCompactionFn& commit, const TimeZone& zone,
-                          const Clock* clock, const std::atomic<bool>& stop) {
+Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
+                                            const CommitIdentity& identity,
+                                            const CommitCompactionFn& commit, const TimeZone& zone,
+                                            const Clock* clock, const std::atomic<bool>& stop) {
+  const lake::CompactionReport nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema, table.LatestSchema());
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, table.LatestSnapshot());
-  if (!schema || !snapshot || !schema->HasPrimaryKey()) return {};
+  if (!schema || !snapshot || !schema->HasPrimaryKey()) return nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(const CompactionOptions options, CompactionOptions::Read(*schema));
-  if (options.write_only) return {};
+  if (options.write_only) return nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(DataFileFormat format,
                              DataFileFormat::Make(*schema, OwnColumns(*schema, identity.table)));
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestEntry> live, table.LiveFiles(*snapshot));
@@ -214,13 +223,13 @@ Result<void> CompactTable(const PaimonTable& table, const CommitIdentity& identi
   TableCompaction compaction(table, identity, commit, clock, stop, std::move(format),
                              FileOpener(table, *schema, zone));
   for (const auto& [place, files] : buckets) {
-    if (stop.load(std::memory_order_relaxed)) return {};
+    if (stop.load(std::memory_order_relaxed)) break;
     const std::vector<SortedRun> runs = SortedRuns(files);
     const std::optional<CompactionPick> pick = PickCompaction(runs, options);
     if (!pick) continue;
     DRIFTLESS_TRY(compaction.Bucket(runs, *pick, snapshot->id));
   }
-  return {};
+  return compaction.report();
 }
 
 }  // namespace driftless::paimon

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schema/types/time.h"
+#include "sinks/lake/compactor.h"
 #include "sinks/paimon/commit.h"
 #include "sinks/paimon/table.h"
 
@@ -54,8 +55,9 @@ using CommitCompactionFn =
 // Bounded memory: one batch per input file and one row group. Tables without primary key and
 // write-only ones are left alone. `stop` is looked at between batches: a stopped compaction has
 // changed nothing. Errors: the store's; a lost race is none.
-Result<void> CompactTable(const PaimonTable& table, const CommitIdentity& identity,
-                          const CommitCompactionFn& commit, const TimeZone& zone,
-                          const Clock* clock, const std::atomic<bool>& stop);
+Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
+                                            const CommitIdentity& identity,
+                                            const CommitCompactionFn& commit, const TimeZone& zone,
+                                            const Clock* clock, const std::atomic<bool>& stop);
 
 }  // namespace driftless::paimon

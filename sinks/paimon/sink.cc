@@ -96,7 +96,8 @@ class PaimonSink : public Sink {
         pipeline_(environment.pipeline_name),
         sink_(environment.sink_name),
         zone_(std::move(zone)),
-        warn_(environment.warn) {
+        warn_(environment.warn),
+        maintained_(environment.maintained) {
     planner_ = MakePaimonPlanner(std::move(options));
     if (compaction == Compaction::kBackground) {
       compactor_ = std::make_unique<lake::Compactor>(
@@ -299,10 +300,15 @@ class PaimonSink : public Sink {
       const std::unique_lock<std::shared_mutex> lock(commit_mutex_);
       return committer_.CommitCompaction(by, files, base);
     };
+    const int64_t begin = clock_->MonotonicMicros();
     auto done = CompactTable(table, identity, commit, zone_, clock_, stop);
     if (!done && warn_) {
       warn_(std::move(done).error().Context("compaction of Paimon table " + path.ToString()));
     }
+    if (!done || !maintained_ || done->files_removed + done->files_added == 0) return;
+    MaintenanceReport report{path, "compaction", done->files_removed, done->files_added};
+    report.seconds = static_cast<double>(clock_->MonotonicMicros() - begin) / 1e6;
+    maintained_(report);
   }
 
   TableEntry& Entry(const TablePath& path) const {
@@ -358,6 +364,7 @@ class PaimonSink : public Sink {
   mutable std::map<TablePath, std::unique_ptr<TableEntry>> entries_;
   TimeZone zone_;
   std::function<void(const Error&)> warn_;
+  std::function<void(const MaintenanceReport&)> maintained_;
   std::shared_mutex commit_mutex_;              // compactions commit alone
   std::unique_ptr<lake::Compactor> compactor_;  // last: its thread uses all the others
 };

@@ -20,6 +20,8 @@ sink:
   name: lake
   catalog.properties.warehouse: @FOLDER@/warehouse
   table.properties.format-version: "@VERSION@"
+  sink.compaction.enabled: true
+  sink.compaction.commit.interval: 1
   partition.key: "shop.bucketed:bucket[4](id);shop.regions:region;shop.log:truncate[10](v),region"
 pipeline:
   name: shapes

@@ -48,6 +48,9 @@ def pipeline_text(case, warehouse, sink="paimon"):
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("source", {}).items()]
     lines += ["sink:", f"  type: {sink}", "  name: lake", f"  catalog.properties.warehouse: {warehouse}"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("sink", {}).items()]
+    if sink == "iceberg":
+        # Maintenance after every commit: a recording has few of them.
+        lines += ["  sink.compaction.enabled: true", "  sink.compaction.commit.interval: 1"]
     if case.get("route"):
         lines.append("route:")
         for rule in case["route"]:

@@ -1,0 +1,427 @@
+#include "sinks/iceberg/compaction.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/manifest_writer.h"
+#include "sinks/iceberg/partition.h"
+#include "sinks/iceberg/rewrite.h"
+#include "sinks/iceberg/single_value.h"
+#include "sinks/iceberg/table_scan.h"
+#include "sinks/lake/row_groups.h"
+#include "sinks/lake/row_json.h"
+
+namespace driftless::iceberg {
+namespace {
+
+constexpr size_t kPositionFilesMax = 5;            // of a partition, before they are joined
+constexpr int64_t kPositionRowsMax = 10'000'000;   // that are joined
+constexpr int64_t kRewrittenBytesMax = 256 << 20;  // of one snapshot, unless a partition is larger
+constexpr int64_t kDeletedPercentMax = 30;         // of a file, before it is rewritten
+
+// The evolved schema whose columns are the table's own, for writing rows that were read from it.
+EvolvedSchema OwnColumns(const TableMetadata& metadata, const TablePath& path) {
+  EvolvedSchema table;
+  table.path = path;
+  for (const Field& field : metadata.schema().fields) {
+    EvolvedColumn column;
+    column.sink.name = field.name;
+    column.sink.type = field.type;
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+// Whether some of the sorted single values lies within the file's bounds of the field.
+bool MayHold(const DataFile& file, const Field& field, const std::vector<std::string>& values) {
+  const auto lower = file.lower_bounds.find(field.id);
+  const auto upper = file.upper_bounds.find(field.id);
+  const auto less = [&](const std::string& a, const std::string& b) {
+    return CompareSingleValues(field.type, a, b) < 0;
+  };
+  const auto first = lower == file.lower_bounds.end()
+                         ? values.begin()
+                         : std::ranges::lower_bound(values, lower->second, less);
+  if (first == values.end()) return false;
+  return upper == file.upper_bounds.end() || !less(upper->second, *first);
+}
+
+class TableCompaction {
+ public:
+  TableCompaction(const MaintenanceContext& context, std::shared_ptr<const LoadedTable> table,
+                  FileFormat format, Partitioner partitioner, std::string directory)
+      : context_(context),
+        table_(std::move(table)),
+        format_(std::move(format)),
+        partitioner_(std::move(partitioner)),
+        directory_(std::move(directory)),
+        names_(lake::FileOwner(context.identity.pipeline, context.identity.sink,
+                               context.identity.table),
+               kMaintenanceCut, context.identity.attempt) {
+    for (const Field& field : format_.schema.fields) ids_.push_back(field.id);
+    Restart();
+  }
+
+  Result<lake::CompactionReport> Run() {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool suits, Load());
+    if (!suits) return report_;
+    for (auto& [key, files] : partitions_) {
+      if (context_.stopped()) break;
+      auto done = Partition(key, files);
+      if (!done) {
+        DeleteAdded();
+        return std::move(done).error();
+      }
+      if (rewritten_bytes_ >= kRewrittenBytesMax) DRIFTLESS_TRY(Commit());
+    }
+    // What is whole is worth committing, also when more was to come.
+    DRIFTLESS_TRY(Commit());
+    return report_;
+  }
+
+ private:
+  void Restart() {
+    rewrite_ = {};
+    rewrite_.base = table_.get();
+    rewritten_bytes_ = 0;
+  }
+
+  void DeleteAdded() {
+    for (const ManifestEntry& entry : rewrite_.added) (void)table_->files.Delete(entry.file.path);
+  }
+
+  // False: a table that is left alone.
+  Result<bool> Load() {
+    const Snapshot& snapshot = *table_->metadata.current_snapshot();
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests,
+                               LiveManifests(*table_, &snapshot));
+    for (const ManifestFile& manifest : manifests) {
+      if (manifest.spec_id != format_.spec.id) return false;
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, table_->files.Read(manifest.path));
+      DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestEntry> entries,
+                                 DecodeManifest(bytes, manifest));
+      for (ManifestEntry& entry : entries) {
+        if (entry.status == EntryStatus::kDeleted) continue;
+        if (entry.file.format != "PARQUET") return false;
+        PartitionFiles& files = partitions_[PartitionKey(table_->metadata, entry)];
+        files.partition = entry.file.partition;
+        holders_[entry.file.path] = manifest.path;
+        switch (entry.file.content) {
+          case FileContent::kData: files.data.push_back(std::move(entry)); break;
+          case FileContent::kPositionDeletes: files.positions.push_back(std::move(entry)); break;
+          case FileContent::kEqualityDeletes:
+            // Somebody else's deletes, by other columns.
+            if (entry.file.equality_ids != format_.schema.identifier_ids) return false;
+            files.equality.push_back(std::move(entry));
+            break;
+        }
+      }
+    }
+    return true;
+  }
+
+  Result<void> Partition(const std::string& key, const PartitionFiles& files) {
+    PartitionPlan plan = PlanPartition(files, format_.target_file_bytes);
+    if (plan.IsEmpty() && files.positions.size() < kPositionFilesMax) return {};
+    std::vector<ManifestEntry> deletes = plan.dropped;
+    deletes.insert(deletes.end(), files.positions.begin(), files.positions.end());
+    DRIFTLESS_ASSIGN_OR_RETURN(DeleteIndex loaded,
+                               DeleteIndex::Load(*table_, format_.schema, deletes));
+    const auto index = std::make_shared<const DeleteIndex>(std::move(loaded));
+    // Equality deletes of large files become position deletes, or the file is rewritten.
+    std::map<std::string, std::vector<int64_t>> hits;
+    DRIFTLESS_TRY(Search(&plan, index, &hits));
+    // A file whose rows come under a newer number must have met all older deletes.
+    const bool meets_all = plan.dropped.size() == files.equality.size();
+    for (const ManifestEntry& entry : files.data) {
+      const auto old = index->positions.find(entry.file.path);
+      if (!meets_all) break;
+      if (old == index->positions.end() || hits.contains(entry.file.path)) continue;
+      if (IsWorn(entry, static_cast<int64_t>(old->second.size()))) AddRewritten(entry, &plan);
+    }
+    std::unordered_set<std::string> gone;
+    for (const ManifestEntry& entry : plan.rewritten) gone.insert(entry.file.path);
+    if (context_.stopped()) return {};
+
+    Rewrite part;
+    FilePlace place{&table_->files, directory_ + "/data", &names_};
+    if (std::string path = partitioner_.Path(files.partition); !path.empty()) {
+      path.pop_back();
+      place.directory += "/" + path;
+    }
+    auto written = WriteRows(plan, index, place, files.partition, &part);
+    if (written) written = WriteKeys(plan, place, files.partition, &part);
+    if (written) written = JoinPositions(files, *index, gone, std::move(hits), place, &part);
+    if (!written || context_.stopped()) {
+      for (const ManifestEntry& entry : part.added) (void)table_->files.Delete(entry.file.path);
+      return written;
+    }
+    for (const auto* list : {&plan.rewritten, &plan.dropped}) {
+      for (const ManifestEntry& entry : *list) part.removed.insert(entry.file.path);
+    }
+    rewrite_.removed.merge(part.removed);
+    std::ranges::move(part.added, std::back_inserter(rewrite_.added));
+    rewrite_.newest[key] = plan.sequence;
+    for (const ManifestEntry& entry : plan.rewritten) rewritten_bytes_ += entry.file.size;
+    return {};
+  }
+
+  static bool IsWorn(const ManifestEntry& entry, int64_t deleted) {
+    return deleted * 100 > kDeletedPercentMax * entry.file.record_count;
+  }
+  static void AddRewritten(const ManifestEntry& entry, PartitionPlan* plan) {
+    const auto same = [&](const ManifestEntry& other) {
+      return other.file.path == entry.file.path;
+    };
+    if (std::ranges::any_of(plan->rewritten, same)) return;
+    plan->rewritten.push_back(entry);
+    plan->sequence = std::max(plan->sequence, entry.sequence_number.value_or(0));
+  }
+
+  // Finds the rows of large files that dropped deletes hit.
+  Result<void> Search(PartitionPlan* plan, const std::shared_ptr<const DeleteIndex>& index,
+                      std::map<std::string, std::vector<int64_t>>* hits) {
+    if (plan->searched.empty()) return {};
+    const Field& first = *format_.schema.FindId(format_.schema.identifier_ids.front());
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<std::string> values,
+                               SortedValues(plan->dropped, first));
+    for (const ManifestEntry& entry : plan->searched) {
+      if (context_.stopped()) return {};
+      if (!MayHold(entry.file, first, values)) continue;
+      TableScan scan = TableScan::OfFiles(table_, {entry}, index);
+      scan.ReadColumns(format_.schema.identifier_ids);
+      scan.KeepDeleted();
+      const auto old = index->positions.find(entry.file.path);
+      std::vector<int64_t> positions;
+      int64_t deleted = 0;
+      ScannedRow row;
+      while (true) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const bool more, scan.Next(&row));
+        if (!more) break;
+        if (!row.is_deleted) continue;
+        ++deleted;
+        if (old != index->positions.end() &&
+            std::ranges::binary_search(old->second, row.position)) {
+          continue;
+        }
+        positions.push_back(row.position);
+      }
+      if (IsWorn(entry, deleted)) {
+        AddRewritten(entry, plan);
+      } else if (!positions.empty()) {
+        (*hits)[entry.file.path] = std::move(positions);
+      }
+    }
+    return {};
+  }
+
+  // The values of one key column in delete files, sorted.
+  Result<std::vector<std::string>> SortedValues(const std::vector<ManifestEntry>& deletes,
+                                                const Field& field) const {
+    std::vector<std::string> values;
+    for (const ManifestEntry& entry : deletes) {
+      std::vector<RowField> fields;
+      DRIFTLESS_ASSIGN_OR_RETURN(auto source, OpenTableFile(*table_, format_.schema,
+                                                            entry.file.path, {field.id}, &fields));
+      while (true) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const lake::FileRowsPtr rows, source->Next());
+        if (rows == nullptr) break;
+        for (int64_t i = 0; i < rows->values->size(); ++i) {
+          AppendSingleValue(field.type, rows->values->after()[0], i, &values.emplace_back());
+        }
+      }
+    }
+    std::ranges::sort(values, [&](const std::string& a, const std::string& b) {
+      return CompareSingleValues(field.type, a, b) < 0;
+    });
+    return values;
+  }
+
+  // With a key, the rows of each row group stand in its order.
+  lake::RowGroups Groups(FileRoller* roller) const {
+    std::optional<lake::KeyOrder> order;
+    if (format_.has_key()) order.emplace(format_.key_images, format_.key_types);
+    return lake::RowGroups(
+        [roller](auto images, auto rows, auto) {
+          return roller->Write(FileRun{images, rows, 1});  // 1: one row group
+        },
+        std::move(order));
+  }
+
+  Result<void> AddFiles(FileRoller* roller, int64_t sequence, Rewrite* part) {
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFile> files, roller->Finish());
+    for (DataFile& file : files) {
+      ManifestEntry entry;
+      entry.sequence_number = sequence;
+      entry.spec_id = format_.spec.id;
+      entry.file = std::move(file);
+      part->added.push_back(std::move(entry));
+    }
+    return {};
+  }
+
+  Result<void> WriteRows(const PartitionPlan& plan, const std::shared_ptr<const DeleteIndex>& index,
+                         const FilePlace& place, const PartitionTuple& partition, Rewrite* part) {
+    std::vector<ManifestEntry> files = plan.rewritten;
+    std::ranges::stable_sort(files, {}, &ManifestEntry::sequence_number);
+    TableScan scan = TableScan::OfFiles(table_, std::move(files), index);
+    FileRoller roller(&format_, place, FileContent::kData, partition);
+    lake::RowGroups groups = Groups(&roller);
+    ScannedRow row;
+    for (int64_t count = 0;; ++count) {
+      if ((count & 4095) == 0 && context_.stopped()) return AddFiles(&roller, 0, part);
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool more, scan.Next(&row));
+      if (!more) break;
+      DRIFTLESS_TRY(groups.Add(row.row));
+    }
+    DRIFTLESS_TRY(groups.Flush());
+    return AddFiles(&roller, plan.sequence, part);
+  }
+
+  // The keys of the dropped deletes once more: they hold for everything older than the new files.
+  Result<void> WriteKeys(const PartitionPlan& plan, const FilePlace& place,
+                         const PartitionTuple& partition, Rewrite* part) {
+    if (!plan.keeps_keys) return {};
+    FileRoller roller(&format_, place, FileContent::kEqualityDeletes, partition);
+    lake::RowGroups groups = Groups(&roller);
+    std::unordered_set<std::string> seen;
+    std::vector<RowField> key_fields;
+    for (const int32_t id : format_.schema.identifier_ids) {
+      key_fields.push_back({"", format_.schema.FindId(id)->type, ""});
+    }
+    std::string key;
+    for (const ManifestEntry& entry : plan.dropped) {
+      std::vector<RowField> fields;
+      DRIFTLESS_ASSIGN_OR_RETURN(
+          auto source, OpenTableFile(*table_, format_.schema, entry.file.path, ids_, &fields));
+      lake::MergedRow row;
+      while (true) {
+        DRIFTLESS_ASSIGN_OR_RETURN(row.rows, source->Next());
+        if (row.rows == nullptr) break;
+        std::vector<ColumnView> views;
+        for (const int image : format_.key_images) {
+          views.push_back(row.columns()[static_cast<size_t>(image)]);
+        }
+        for (row.row = 0; row.row < row.rows->values->size(); ++row.row) {
+          key.clear();
+          lake::AppendRowJson(key_fields, views, row.row, &key);
+          if (seen.insert(key).second) DRIFTLESS_TRY(groups.Add(row));
+        }
+      }
+    }
+    DRIFTLESS_TRY(groups.Flush());
+    return AddFiles(&roller, plan.sequence, part);
+  }
+
+  // Position deletes of files that are gone go too; many small files of them become one.
+  Result<void> JoinPositions(const PartitionFiles& files, const DeleteIndex& index,
+                             const std::unordered_set<std::string>& gone,
+                             std::map<std::string, std::vector<int64_t>> hits,
+                             const FilePlace& place, Rewrite* part) {
+    std::unordered_set<std::string> live;
+    for (const ManifestEntry& entry : files.data) {
+      if (!gone.contains(entry.file.path)) live.insert(entry.file.path);
+    }
+    std::vector<const ManifestEntry*> kept;
+    int64_t rows = 0;
+    for (const ManifestEntry& entry : files.positions) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const DeleteIndex own,
+                                 DeleteIndex::Load(*table_, format_.schema, {entry}));
+      const bool is_needed = std::ranges::any_of(
+          own.positions, [&](const auto& item) { return live.contains(item.first); });
+      if (is_needed) {
+        kept.push_back(&entry);
+        rows += entry.file.record_count;
+      } else {
+        part->removed.insert(entry.file.path);
+      }
+    }
+    const size_t count = kept.size() + (hits.empty() ? 0 : 1);
+    if (count >= kPositionFilesMax && rows <= kPositionRowsMax) {
+      for (const ManifestEntry* entry : kept) part->removed.insert(entry->file.path);
+      for (const auto& [path, positions] : index.positions) {
+        if (!live.contains(path)) continue;
+        std::vector<int64_t>& all = hits[path];
+        all.insert(all.end(), positions.begin(), positions.end());
+      }
+    }
+    if (hits.empty()) return {};
+    std::vector<DeletedRows> deleted;
+    for (auto& [path, positions] : hits) {
+      std::ranges::sort(positions);
+      const auto same = std::ranges::unique(positions);
+      positions.erase(same.begin(), same.end());
+      deleted.push_back({path, std::move(positions)});
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        DataFile file,
+        WritePositionDeletes(place, std::move(deleted), format_.settings, files.partition));
+    ManifestEntry entry;  // hits files of its own sequence number and older: the snapshot's suits
+    entry.spec_id = format_.spec.id;
+    entry.file = std::move(file);
+    part->added.push_back(std::move(entry));
+    return {};
+  }
+
+  Result<void> Commit() {
+    if (rewrite_.IsEmpty()) return {};
+    for (const std::string& uri : rewrite_.removed) rewrite_.holders.insert(holders_.at(uri));
+    DRIFTLESS_TRY(table_->files.store()->SyncAll());
+    auto done = CommitRewrite(context_, rewrite_, &names_);
+    if (done) {
+      report_.files_removed += static_cast<int64_t>(rewrite_.removed.size());
+      report_.files_added += static_cast<int64_t>(rewrite_.added.size());
+    } else if (done.error().kind() == ErrorKind::kCommitUnknown) {
+      return done;  // the files may be in a snapshot; CleanUp knows by the next start
+    } else {
+      DeleteAdded();
+      if (done.error().kind() != ErrorKind::kConflict) return done;
+    }
+    Restart();
+    return {};
+  }
+
+  const MaintenanceContext& context_;
+  std::shared_ptr<const LoadedTable> table_;
+  FileFormat format_;
+  Partitioner partitioner_;
+  std::string directory_;
+  lake::FileNames names_;
+  std::vector<int32_t> ids_;  // of all columns
+  std::map<std::string, PartitionFiles> partitions_;
+  std::unordered_map<std::string, std::string> holders_;  // of each live file, its manifest
+  Rewrite rewrite_;
+  int64_t rewritten_bytes_ = 0;
+  lake::CompactionReport report_;
+};
+
+}  // namespace
+
+Result<lake::CompactionReport> CompactTable(const MaintenanceContext& context) {
+  DRIFTLESS_ASSIGN_OR_RETURN(std::optional<LoadedTable> loaded,
+                             context.catalog->Load(context.identity.table));
+  lake::CompactionReport nothing;
+  // Row ids of version 3 must be carried over, which this version does not do.
+  if (!loaded || loaded->metadata.current_snapshot() == nullptr ||
+      loaded->metadata.format_version != 2) {
+    return nothing;
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      FileFormat format,
+      FileFormat::Make(loaded->metadata, OwnColumns(loaded->metadata, context.identity.table)));
+  DRIFTLESS_ASSIGN_OR_RETURN(Partitioner partitioner,
+                             Partitioner::Make(format.schema, format.spec, format.image_columns));
+  DRIFTLESS_ASSIGN_OR_RETURN(std::string directory, loaded->Directory());
+  auto table = std::make_shared<const LoadedTable>(*std::move(loaded));
+  return TableCompaction(context, std::move(table), std::move(format), std::move(partitioner),
+                         std::move(directory))
+      .Run();
+}
+
+}  // namespace driftless::iceberg
