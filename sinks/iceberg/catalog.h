@@ -64,4 +64,10 @@ std::unique_ptr<Catalog> MakeHadoopCatalog(std::shared_ptr<ObjectStore> warehous
 std::unique_ptr<Catalog> MakeRestCatalog(std::map<std::string, std::string> properties,
                                          const Clock* clock);
 
+// Rows of an SQLite database that point at metadata files, in the layout of the reference
+// implementation's JdbcCatalog. `properties`: uri (jdbc:sqlite:/file), warehouse, catalog-name,
+// s3.* and so on.
+std::unique_ptr<Catalog> MakeJdbcCatalog(std::map<std::string, std::string> properties,
+                                         const Clock* clock);
+
 }  // namespace driftless::iceberg

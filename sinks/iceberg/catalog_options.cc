@@ -64,13 +64,21 @@ Result<std::unique_ptr<Catalog>> OpenCatalog(const IcebergOptions& options, cons
     }
     return MakeRestCatalog(options.catalog_properties, clock);
   }
-  if (!type.empty() && type != "hadoop") {
+  if (!type.empty() && type != "hadoop" && type != "jdbc") {
     return MakeError(ErrorKind::kUnsupported,
                      "catalog.properties.type = " + type + " is not in this version")
-        .Hint("this version knows hadoop (tables in a folder or a bucket) and rest");
+        .Hint("this version knows hadoop (tables in a folder or a bucket), rest and jdbc");
   }
   if (property("warehouse").empty()) {
     return MakeError(ErrorKind::kInvalidConfig, "catalog.properties.warehouse is missing");
+  }
+  if (type == "jdbc") {
+    if (!property("uri").starts_with("jdbc:sqlite:")) {
+      return MakeError(ErrorKind::kUnsupported,
+                       "catalog.properties.uri = " + property("uri") + " is no SQLite database")
+          .Hint("this version knows jdbc:sqlite:/path/to/catalog.db");
+    }
+    return MakeJdbcCatalog(options.catalog_properties, clock);
   }
   DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store,
                              OpenObjectStore(property("warehouse"), options.catalog_properties));

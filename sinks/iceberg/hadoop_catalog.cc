@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sinks/iceberg/catalog.h"
+#include "sinks/iceberg/metadata_files.h"
 
 namespace driftless::iceberg {
 namespace {
@@ -42,22 +43,8 @@ class HadoopCatalog : public Catalog {
       return MakeError(ErrorKind::kAlreadyExists,
                        "table " + table.ToString() + " is there already");
     }
-    TableMetadata metadata;
-    metadata.format_version = created.format_version;
-    metadata.uuid = RandomUuid();
-    metadata.location = files_.Uri(Directory(table));
-    metadata.last_updated_ms = clock_->NowMillis();
-    metadata.schemas = {created.schema};
-    metadata.schemas[0].id = 0;
-    for (const Field& field : created.schema.fields) {
-      metadata.last_column_id = std::max(metadata.last_column_id, field.id);
-    }
-    metadata.specs = {created.spec};
-    metadata.specs[0].id = 0;
-    for (const PartitionField& field : created.spec.fields) {
-      metadata.last_partition_id = std::max(metadata.last_partition_id, field.field_id);
-    }
-    metadata.properties = created.properties;
+    const TableMetadata metadata =
+        MetadataOf(created, files_.Uri(Directory(table)), clock_->NowMillis());
     DRIFTLESS_TRY(files_.store()->MakeDirectory(Directory(table) + "/metadata"));
     DRIFTLESS_TRY(files_.store()->CreateExclusive(VersionPath(table, 1), MetadataToJson(metadata)));
     PutHint(table, 1);
@@ -91,7 +78,7 @@ class HadoopCatalog : public Catalog {
       if (results[which[k]]) results[which[k]] = CheckNotBypassed(commit, versions[k]);
       if (!results[which[k]]) continue;
       PutHint(commit.table, versions[k]);
-      DropOldMetadata(commit.base->metadata, written[k]);
+      DropOldMetadata(files_, commit.base->metadata, written[k]);
     }
     return results;
   }
@@ -171,17 +158,6 @@ class HadoopCatalog : public Catalog {
   void PutHint(const TablePath& table, int64_t version) {
     (void)files_.store()->Put(Directory(table) + "/metadata/version-hint.text",
                               std::to_string(version));
-  }
-
-  // Metadata files that fell out of the log; what stays behind harms nobody.
-  void DropOldMetadata(const TableMetadata& base, const TableMetadata& next) {
-    if (next.Property("write.metadata.delete-after-commit.enabled", "false") != "true") return;
-    for (const MetadataLogEntry& entry : base.metadata_log) {
-      const bool kept = std::ranges::any_of(next.metadata_log, [&](const MetadataLogEntry& other) {
-        return other.file == entry.file;
-      });
-      if (!kept) (void)files_.Delete(entry.file);
-    }
   }
 
   TableFiles files_;

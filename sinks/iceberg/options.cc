@@ -13,9 +13,11 @@ std::span<const OptionSpec> IcebergOptions() {
        .doc =
            "Properties of the catalog, as Iceberg names them: type (hadoop, the default: tables in "
            "a "
-           "folder or a bucket; rest), warehouse, s3.endpoint and so on. Of a REST catalog: uri, "
+           "folder or a bucket; rest; jdbc), warehouse, s3.endpoint and so on. Of a REST catalog: "
+           "uri, "
            "credential or token, scope, oauth2-server-uri, prefix, base-namespace, header.*, "
-           "rest.client.tls.ca-file.",
+           "rest.client.tls.ca-file. Of a jdbc catalog: uri (jdbc:sqlite:/path/catalog.db), "
+           "catalog-name.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kNewState},
       {.key = "table.properties.*",

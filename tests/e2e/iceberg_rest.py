@@ -35,7 +35,6 @@ TEXT = """source:
 sink:
   type: iceberg
   name: lake
-  catalog.properties.type: rest
   catalog.properties.uri: @URI@
   @CREDENTIAL@
 pipeline:
@@ -147,8 +146,12 @@ def canonical(rows):
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
-def pipeline_of(driftless, folder, peers, credential="", name="rest"):
+def pipeline_of(driftless, folder, peers, credential="", name="rest", catalog="rest"):
     text = TEXT.replace("@URI@", peers.uri).replace("@NAME@", name)
+    if catalog == "jdbc":
+        data = os.path.join(replay.PEERS, "inst", peers.env["PEERS_INSTANCE"], "iceberg-rest/data")
+        text = text.replace(peers.uri, f"jdbc:sqlite:{data}/catalog.db\n  catalog.properties.warehouse: {data}/warehouse"
+                            "\n  catalog.properties.catalog-name: rest_backend")
     return Pipeline(driftless, folder, text.replace("@CREDENTIAL@", credential or "table.properties.gc.enabled: true"))
 
 
@@ -271,14 +274,14 @@ def keys_are_vended(driftless, folder):
                 check(canonical(read) == rows, f"{table} as the reference implementation reads it")
 
 
-def two_pipelines_share_a_table(driftless, folder):
+def share(driftless, folder, catalogs):
     with Peers() as peers:
         shops, pipelines = [], []
-        for i in range(2):
+        for i, catalog in enumerate(catalogs):
             part = os.path.join(folder, str(i))
             shop = Shop(os.path.join(part, "records"), random.Random(options.seed + 10 + i), first_id=1_000_000 * i)
             shops.append(shop)
-            pipelines.append(pipeline_of(driftless, part, peers, name=f"rest{i}"))
+            pipelines.append(pipeline_of(driftless, part, peers, name=f"{catalog}{i}", catalog=catalog))
         # One creates the tables; the other finds them.
         with running(pipelines[0]) as process:
             commits_arrive(pipelines[0], shops[0], process, "the first rows")
@@ -295,8 +298,17 @@ def two_pipelines_share_a_table(driftless, folder):
             check(b.poll() is None, "the second pipeline has ended")
         for table, rows in both().items():
             check(canonical(peers.oracle_rows("shop." + table)) == rows, f"{table} as the reference implementation reads it")
-        check(any(line.startswith("POST") and line.endswith(" 409") for line in peers.log()),
+        check("jdbc" in catalogs or any(line.startswith("POST") and line.endswith(" 409") for line in peers.log()),
               "the two have never met: the test shows nothing")
+
+
+def two_pipelines_share_a_table(driftless, folder):
+    share(driftless, folder, ["rest", "rest"])
+
+
+def the_database_of_the_reference_is_shared(driftless, folder):
+    """The server keeps a JdbcCatalog in SQLite: one pipeline works on that database, the other through the server."""
+    share(driftless, folder, ["jdbc", "rest"])
 
 
 def kills_lose_nothing(driftless, folder):
@@ -334,7 +346,7 @@ def kills_lose_nothing(driftless, folder):
 
 
 TESTS = [tables_are_followed, faults_are_survived, a_wrong_credential_is_said, keys_are_vended,
-         two_pipelines_share_a_table, kills_lose_nothing]
+         two_pipelines_share_a_table, the_database_of_the_reference_is_shared, kills_lose_nothing]
 
 
 def main():
