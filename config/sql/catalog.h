@@ -18,6 +18,7 @@ struct Column {
   Expr expr;         // kComputed
   std::string text;  // kComputed: as DESCRIBE prints it
   bool proctime = false;
+  bool rowtime = false;  // of a view: the column is a table's event time
   std::optional<std::string> metadata_key;
   bool is_virtual = false;
   std::optional<std::string> comment;

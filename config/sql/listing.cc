@@ -128,6 +128,9 @@ Result<std::string> Listing::Show() const {
                     "listProcedures is not implemented for class "
                     "org.apache.flink.table.catalog.GenericInMemoryCatalog.");
   }
+  if (word == "JOBS") {
+    return SqlError("java.lang.IllegalStateException", "No ClusterClientFactory found.");
+  }
   return MakeError(ErrorKind::kUnsupported, "SHOW " + word + " is not supported: no such cluster");
 }
 
@@ -253,7 +256,7 @@ Result<std::string> Listing::Columns(const Path& path) const {
     if (!selected) continue;
     const bool rowtime = table->watermark && table->watermark->column[0] == column.name;
     std::string type = column.type.ToStringIgnoringNullability();
-    if (rowtime && !session_.IsBatch()) type += " *ROWTIME*";
+    if ((rowtime || column.rowtime) && !session_.IsBatch()) type += " *ROWTIME*";
     if (column.proctime) type += " *PROCTIME*";
     std::string key;
     if (table->key) {

@@ -31,7 +31,6 @@ Result<std::string> Session::Execute(std::string_view sql) {
 }
 
 Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
-  (void)sql;
   switch (s.verb) {
     case Verb::kShow:
     case Verb::kShowCreate:
@@ -62,11 +61,14 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
     case Verb::kAlterCatalogComment:
     case Verb::kUseCatalog:
     case Verb::kUseDatabase: return RunCatalogs(s);
-    default: return RunTables(s);
+    case Verb::kQuery:
+    case Verb::kInsert:
+    case Verb::kChangeRows: return RunRows(s, sql);
+    default: return RunTables(s, sql);
   }
 }
 
-Result<std::string> Session::RunTables(const Statement& s) {
+Result<std::string> Session::RunTables(const Statement& s, std::string_view sql) {
   switch (s.verb) {
     case Verb::kCreateTable:
       if (!s.query.empty()) {
@@ -79,17 +81,17 @@ Result<std::string> Session::RunTables(const Statement& s) {
     case Verb::kDropTable:
     case Verb::kDropView: DRIFTLESS_TRY(DropTableOrView(s)); break;
     case Verb::kTruncate: DRIFTLESS_TRY(Truncate(s)); break;
-    case Verb::kCreateView:
+    case Verb::kCreateView: DRIFTLESS_TRY(CreateView(s, sql)); break;
     case Verb::kAlterViewAs:
-    case Verb::kQuery:
-    case Verb::kInsert:
-      return MakeError(ErrorKind::kUnsupported, "queries are not supported yet")
-          .Hint("Run the query on Flink; Driftless takes the DDL.");
-    case Verb::kAlterViewRename:
-      return MakeError(ErrorKind::kUnsupported, "views are not supported yet");
+    case Verb::kAlterViewRename: DRIFTLESS_TRY(AlterView(s, sql)); break;
     case Verb::kOther:
       if (s.word == "ANALYZE" && !IsBatch()) {
         return SqlError(kTableException, "ANALYZE TABLE is not supported for streaming mode now");
+      }
+      if (s.word == "CALL") {
+        return SqlError("java.lang.UnsupportedOperationException",
+                        "getProcedure is not implemented for class "
+                        "org.apache.flink.table.catalog.GenericInMemoryCatalog.");
       }
       return MakeError(ErrorKind::kUnsupported, s.word + " is not supported yet");
     default: DRIFTLESS_TRY(TableAlteration(this, s).Run());

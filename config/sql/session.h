@@ -44,6 +44,8 @@ class Session {
 
   // The table of a full or partial name; null where there is none.
   const TableEntry* FindTable(const Path& name) const;
+  // `catalog`.`database`.`table`
+  std::string FullName(const Path& name) const;
 
  private:
   friend class TableCreation;
@@ -51,13 +53,17 @@ class Session {
   friend class Listing;
 
   Result<std::string> Run(const Statement& s, std::string_view sql);
-  Result<std::string> RunTables(const Statement& s);
+  Result<std::string> RunTables(const Statement& s, std::string_view sql);
+  Result<std::string> RunRows(const Statement& s, std::string_view sql);
   Result<std::string> RunCatalogs(const Statement& s);
   Result<std::string> RunFunctions(const Statement& s);
   Result<std::string> RunModels(const Statement& s);
   Result<std::string> RunSettings(const Statement& s);
 
   Result<void> DropTableOrView(const Statement& s);
+  Result<TableEntry> ViewOf(const Statement& s, std::string_view sql) const;
+  Result<void> CreateView(const Statement& s, std::string_view sql);
+  Result<void> AlterView(const Statement& s, std::string_view sql);
   Result<void> CreateDatabase(const Statement& s);
   Result<void> DropDatabase(const Statement& s);
   Result<void> AlterDatabase(const Statement& s);

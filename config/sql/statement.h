@@ -124,7 +124,8 @@ enum class Verb : uint8_t {
   kTruncate,
   kQuery,
   kInsert,
-  kOther,  // understood, but nothing here can run it: `word` names it
+  kChangeRows,  // UPDATE and DELETE
+  kOther,       // understood, but nothing here can run it: `word` names it
 };
 
 // One parsed statement. Which fields matter depends on the verb.

@@ -49,8 +49,13 @@ class StatementParser {
     }
     if (c_.Is("SELECT") || c_.Is("WITH") || c_.Is("VALUES")) return Query(Verb::kQuery);
     if (c_.Is("INSERT") || c_.Is("UPSERT")) return Insert();
-    for (const std::string_view word : {"DELETE", "UPDATE", "CALL", "ANALYZE", "EXPLAIN", "EXECUTE",
-                                        "BEGIN", "COMPILE", "ADD", "REMOVE"}) {
+    if (c_.Accept("DELETE")) {
+      DRIFTLESS_TRY(c_.Expect("FROM"));
+      return ChangeRows();
+    }
+    if (c_.Accept("UPDATE")) return ChangeRows();
+    for (const std::string_view word :
+         {"CALL", "ANALYZE", "EXPLAIN", "EXECUTE", "BEGIN", "COMPILE", "ADD", "REMOVE"}) {
       if (!c_.Accept(word)) continue;
       if (word == "EXPLAIN" && (c_.Is("DESCRIBE") || c_.Is("SHOW") || c_.Is("CREATE"))) {
         return c_.Unexpected(true);
@@ -71,6 +76,13 @@ class StatementParser {
     s_.verb = Verb::kOther;
     s_.word = std::move(word);
     while (c_.Peek().kind != TokenKind::kEnd && !c_.Is(";")) c_.Next();
+    return {};
+  }
+
+  Result<void> ChangeRows() {
+    DRIFTLESS_TRY(Name());
+    DRIFTLESS_TRY(Rest(""));
+    s_.verb = Verb::kChangeRows;
     return {};
   }
 
