@@ -2,18 +2,12 @@
 
 #include <utility>
 
+#include "config/sql/materialized_parser.h"
 #include "config/sql/model_parser.h"
 #include "config/sql/schema_parser.h"
 
 namespace driftless::flink {
 namespace {
-
-Result<void> Rest(TokenCursor* c, std::string word, Statement* s) {
-  s->verb = Verb::kOther;
-  s->word = std::move(word);
-  while (c->Peek().kind != TokenKind::kEnd && !c->Is(";")) c->Next();
-  return {};
-}
 
 Result<void> SetOptions(TokenCursor* c, Verb verb, Statement* s) {
   s->verb = verb;
@@ -196,7 +190,7 @@ Result<void> ParseAlter(TokenCursor* c, std::string_view sql, Statement* s) {
     return SetOptions(c, Verb::kAlterDatabase, s);
   }
   if (c->Accept("MODEL")) return ParseAlterModel(c, s);
-  if (c->Is("MATERIALIZED")) return Rest(c, "ALTER " + c->Peek().upper, s);
+  if (c->Accept("MATERIALIZED", "TABLE")) return ParseAlterMaterialized(c, sql, s);
   return c->Unexpected();
 }
 

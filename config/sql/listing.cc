@@ -277,6 +277,10 @@ Result<std::string> Listing::ShowCreate() const {
   DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, session_.Qualify(s_.name));
   bool temporary = false;
   const TableEntry* table = session_.FindAny(name, &temporary);
+  if (s_.word == "MATERIALIZED TABLE") {
+    return Invalid("Could not execute SHOW CREATE MATERIALIZED TABLE " + name.Summary() +
+                   ". Materialized table with identifier " + name.Quoted() + " does not exist.");
+  }
   const bool view = s_.word == "VIEW";
   if (table == nullptr) {
     return Invalid("Could not execute SHOW CREATE " + s_.word + ". " + (view ? "View" : "Table") +

@@ -46,6 +46,9 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
     case Verb::kCreateFunction:
     case Verb::kDropFunction:
     case Verb::kAlterFunction: return RunFunctions(s);
+    case Verb::kCreateMaterialized:
+    case Verb::kAlterMaterialized:
+    case Verb::kDropMaterialized: return RunMaterialized(s, sql);
     case Verb::kCreateModel:
     case Verb::kDropModel:
     case Verb::kAlterModelSet:

@@ -58,6 +58,8 @@ class Session {
   Result<std::string> RunCatalogs(const Statement& s);
   Result<std::string> RunFunctions(const Statement& s);
   Result<std::string> RunModels(const Statement& s);
+  Result<std::string> RunMaterialized(const Statement& s, std::string_view sql);
+  Result<std::string> CreateMaterialized(const Statement& s, std::string_view sql);
   Result<std::string> RunSettings(const Statement& s);
 
   Result<void> DropTableOrView(const Statement& s);

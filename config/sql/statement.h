@@ -77,12 +77,14 @@ enum class Verb : uint8_t {
   kCreateCatalog,
   kCreateFunction,
   kCreateModel,
+  kCreateMaterialized,
   kDropTable,
   kDropView,
   kDropDatabase,
   kDropCatalog,
   kDropFunction,
   kDropModel,
+  kDropMaterialized,
   kAlterTableRename,
   kAlterTableRenameColumn,
   kAlterTableSet,
@@ -105,6 +107,7 @@ enum class Verb : uint8_t {
   kAlterCatalogReset,
   kAlterCatalogComment,
   kAlterFunction,
+  kAlterMaterialized,  // `word`: SUSPEND, SET, AS, ...
   kAlterModelSet,
   kAlterModelReset,
   kAlterModelRename,
@@ -153,6 +156,7 @@ struct Statement {
   std::vector<PartitionSpec> partitions;
   Path like_table;
   std::vector<LikeOption> like_options;
+  std::optional<Expr> freshness;  // kCreateMaterialized
   std::string class_name;
   std::string language;
   size_t query_at = 0;  // AS query: where it begins in the text

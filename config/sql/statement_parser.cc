@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/sql/alter_parser.h"
+#include "config/sql/materialized_parser.h"
 #include "config/sql/model_parser.h"
 #include "config/sql/schema_parser.h"
 #include "config/sql/show_parser.h"
@@ -144,7 +145,8 @@ class StatementParser {
       return With();
     }
     if (c_.Accept("MODEL")) return ParseCreateModel(&c_, sql_, &s_);
-    if (c_.Is("MATERIALIZED") || c_.Is("CONNECTION")) {
+    if (c_.Accept("MATERIALIZED", "TABLE")) return ParseCreateMaterialized(&c_, sql_, &s_);
+    if (c_.Is("CONNECTION")) {
       return Rest("CREATE " + c_.Peek().upper);
     }
     return c_.Unexpected();
@@ -233,7 +235,8 @@ class StatementParser {
     s_.system = c_.Is("SYSTEM") && c_.Is("FUNCTION", 1);
     if (s_.system) c_.Next();
     if (c_.Accept("MODEL")) return ParseDropModel(&c_, &s_);
-    if (c_.Is("MATERIALIZED") || c_.Is("CONNECTION")) {
+    if (c_.Accept("MATERIALIZED", "TABLE")) return ParseDropMaterialized(&c_, &s_);
+    if (c_.Is("CONNECTION")) {
       return Rest("DROP " + c_.Peek().upper);
     }
     if (c_.Accept("TABLE")) {

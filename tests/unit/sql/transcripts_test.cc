@@ -129,7 +129,6 @@ const std::map<std::string, int>& Open() {
       {"create_table", 1},
       {"query_batch", 52},
       // Materialized tables.
-      {"materialized_table", 28},
       {"materialized_table_api", 46},
       // Other runners: whole scripts and the Table API.
       {"client_stdin_mode", 5},
