@@ -8,3 +8,4 @@ for bench in "$build"/tests/bench/*_bench; do
   [ -x "$bench" ] && "$bench" --benchmark_counters_tabular=true
 done
 "$here/whole_path.py" --driftless "$build/driftless" --changes "$changes"
+"$here/olap_path.py" --driftless "$build/driftless"
