@@ -263,7 +263,8 @@ const std::vector<Binding>& Bindings() {
       {{.key = "checkpoint.interval",
         .type = OptionType::kDuration,
         .default_value = "10 s",
-        .doc = "How often a sink commits what it has received.",
+        .doc = "How often a sink commits what it has received; the first rows of a run after a "
+               "second at most.",
         .aliases = {"execution.checkpointing.interval"},
         .min = 100,
         .max = 24 * 60 * kMinuteMs,

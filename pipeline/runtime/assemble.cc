@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/route/router.h"
@@ -86,6 +87,7 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
   const PipelineOptions& from = definition.options;
   RuntimeOptions options;
   options.checkpoint_interval_ms = from.checkpoint_interval_ms;
+  options.first_checkpoint_ms = std::min<int64_t>(from.checkpoint_interval_ms, 1000);
   options.memory_bytes_max = from.memory_budget_bytes;
   // A tenth for the inlets together, as much again for the queues of the writers: the rest is for
   // what writers buffer and what is parked.

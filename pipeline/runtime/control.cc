@@ -130,8 +130,9 @@ void Runtime::Impl::Tick() {
   }
   WatchMemory();
   for (auto& run : sinks_) {
-    if (phase_ == Phase::kRunning &&
-        now_us - run->last_checkpoint_us >= options_.checkpoint_interval_ms * 1000) {
+    int64_t interval_ms = options_.checkpoint_interval_ms;
+    if (!run->has_committed_rows) interval_ms = std::min(interval_ms, options_.first_checkpoint_ms);
+    if (phase_ == Phase::kRunning && now_us - run->last_checkpoint_us >= interval_ms * 1000) {
       StartCheckpoint(*run);
     }
   }

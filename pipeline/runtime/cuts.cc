@@ -147,6 +147,7 @@ void Runtime::Impl::RecordCut(SinkRun& run, OpenCut& cut) {
     if (!is_idle) return RecordCommitted(run, cut, /*with_cut=*/true);
     return Later([this, &run, id = cut.cut] { FinishCut(run, id); });
   }
+  if (!cut.table.has_value()) run.has_committed_rows = true;
   if (!run.traits.transactional) return CommitTokens(run, cut);
   PendingCut pending;
   pending.cut = cut.cut;

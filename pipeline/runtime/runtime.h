@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ namespace driftless {
 
 struct RuntimeOptions {
   int64_t checkpoint_interval_ms = 10'000;
+  // The interval until a sink has committed rows in this run, where that is shorter: people wait
+  // for the first ones.
+  int64_t first_checkpoint_ms = std::numeric_limits<int64_t>::max();
   int64_t memory_bytes_max = int64_t{256} << 20;
   int64_t queue_bytes_max = int64_t{16} << 20;  // per inlet; its writers share as much again
   int64_t parking_memory_bytes_max = int64_t{32} << 20;

@@ -138,10 +138,10 @@ Error SqliteDatabase::LastError(std::string_view doing) const {
   const int code = database_ == nullptr ? SQLITE_NOMEM : sqlite3_extended_errcode(database_);
   const char* words = database_ == nullptr ? "out of memory" : sqlite3_errmsg(database_);
   const int system = database_ == nullptr ? 0 : sqlite3_system_errno(database_);
-  Error error = MakeError(
-      KindOf(code), "state database " + path_ + ": " + words +
-                        (system != 0 ? std::string(": ") + std::strerror(system) : "") + " (" +
-                        std::string(doing) + ")");
+  Error error =
+      MakeError(KindOf(code), "state database " + path_ + ": " + words +
+                                  (system != 0 ? std::string(": ") + std::strerror(system) : "") +
+                                  " (" + std::string(doing) + ")");
   if ((code & 0xff) != SQLITE_FULL && (code & 0xff) != SQLITE_IOERR) return error;
   return std::move(error).Hint(
       "Is the disk full? Nothing that was committed is lost: make room and start again.");

@@ -84,7 +84,9 @@ void RuleByCell(const CapabilityMatrix& matrix, const RulingSubject& subject, Ce
   const std::string event = Tagged(subject.event);
   const std::string behavior(ToString(ruling->behavior));
   const std::string note = ruling->reason;
-  const auto skip = [&](std::string why) { Finish(ruling, Wish::kSkip, NoteOr(note, why)); };
+  const auto skip = [&](std::string why) {
+    Finish(ruling, Wish::kSkip, NoteOr(note, std::move(why)));
+  };
   if (kind == CellKind::kNever) {
     return Finish(ruling, Wish::kNever, NoteOr(note, event + " is never sent to " + sink));
   }

@@ -42,8 +42,7 @@ class Unpacked {
     std::ofstream out(path_, std::ios::binary);
     std::string buffer(1 << 20, '\0');
     for (int i = 0; i < times; ++i) {
-      auto stream = ByteStream::Open(SourceDir() +
-                                     "/tests/data/debezium-json/" + recording);
+      auto stream = ByteStream::Open(SourceDir() + "/tests/data/debezium-json/" + recording);
       DRIFTLESS_CHECK(stream.has_value());
       for (;;) {
         const auto got = (*stream)->Read(buffer.data(), buffer.size());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All benchmarks of a release build: the small ones, then whole paths.   usage: run.sh BUILD_DIR [CHANGES]
+# All benchmarks of a release build: the small ones, whole paths, schema changes, memory and first commit.   usage: run.sh BUILD_DIR [CHANGES]
 set -euo pipefail
 build=$1
 changes=${2:-1000000}
@@ -9,3 +9,5 @@ for bench in "$build"/tests/bench/*_bench; do
 done
 "$here/whole_path.py" --driftless "$build/driftless" --changes "$changes"
 "$here/olap_path.py" --driftless "$build/driftless"
+"$here/schema_changes.py" --driftless "$build/driftless"
+"$here/footprint.py" --driftless "$build/driftless"

@@ -68,10 +68,10 @@ TEST(Examples, ThoseThatEndAreRun) {
     const std::filesystem::path folder = work / file.stem();
     std::filesystem::create_directories(folder);
     const std::string command = "cd '" + kTop.string() + "' && WAREHOUSE='" +
-                                (folder / "warehouse").string() + "' timeout 240 '" +
-                                BinaryDir() + "/driftless' run '" + file.string() +
-                                "' --until-end --state '" + (folder / "state").string() + "' > '" +
-                                (folder / "log").string() + "' 2>&1";
+                                (folder / "warehouse").string() + "' timeout 240 '" + BinaryDir() +
+                                "/driftless' run '" + file.string() + "' --until-end --state '" +
+                                (folder / "state").string() + "' > '" + (folder / "log").string() +
+                                "' 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << file << ":\n"
                                                << ReadPipelineFile(folder / "log").value_or("");
     ++runs;

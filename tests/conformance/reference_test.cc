@@ -17,8 +17,7 @@
 namespace driftless {
 namespace {
 
-const std::filesystem::path kFolder =
-    std::filesystem::path(SourceDir()) / "config" / "reference";
+const std::filesystem::path kFolder = std::filesystem::path(SourceDir()) / "config" / "reference";
 constexpr std::string_view kHowTo =
     "The reference is stale: run `driftless options --write-reference config/reference`.";
 

@@ -22,8 +22,7 @@ struct PeerOutput {
 
 inline PeerOutput RunPeer(const std::string& command) {
   PeerOutput output;
-  const std::string line =
-      "cd '" + SourceDir() + "/tests/peers' && " + command + " 2>&1";
+  const std::string line = "cd '" + SourceDir() + "/tests/peers' && " + command + " 2>&1";
   FILE* pipe = ::popen(line.c_str(), "r");
   if (pipe == nullptr) return output;
   std::array<char, 4096> buffer;

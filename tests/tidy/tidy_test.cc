@@ -114,7 +114,8 @@ TEST(Tidy, HeadersAreGuardedAndLight) {
       "<sqlite3.h>",   "<re2/",     "<iostream>", "<regex>"};
   // Headers that only .cc files of their own library include, because they are about that library.
   const std::set<std::string> for_sources = {
-      "schema/base/json_reader.h", "schema/types/type_json.h", "sinks/lake/object_stream.h", "sinks/lake/parquet_schema.h"};
+      "schema/base/json_reader.h", "schema/types/type_json.h", "sinks/lake/object_stream.h",
+      "sinks/lake/parquet_schema.h"};
   ForEachLine([&](const SourceFile& file, int number, const std::string& line) {
     EXPECT_FALSE(file.IsHeader() && for_sources.contains(IncludedPath(line)) &&
                  !for_sources.contains(file.path))

@@ -49,6 +49,18 @@ TEST(RuntimeTest, ASecondRunHasNothingLeftToDo) {
   EXPECT_EQ(harness.warehouse().commits, commits);
 }
 
+TEST(RuntimeTest, TheFirstRowsAreCommittedBeforeTheIntervalIsOver) {
+  ScriptBuilder script;
+  script.Create("a").Rows("a", 2).Wait(1).Rows("a", 1);
+  Harness harness(script.Script());
+  harness.options_.first_checkpoint_ms = 1;  // the interval is an hour
+  harness.Start();
+  EXPECT_TRUE(Eventually([&] { return harness.warehouse().Rows(ShopTable("a")).size() == 2; }));
+  harness.gates_->Open(1);
+  ExpectFinished(harness.Wait());
+  EXPECT_EQ(harness.warehouse().Rows(ShopTable("a")), script.Expected("a"));
+}
+
 TEST(RuntimeTest, SinksWithoutTransactionsGetTheSameProtocol) {
   ScriptBuilder story = Story();
   Harness harness(story.Script());

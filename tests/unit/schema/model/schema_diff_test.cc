@@ -83,17 +83,14 @@ TEST(SchemaDiffTest, ReplayOfTheDifferenceGivesTheTarget) {
 }
 
 TEST(SchemaDiffTest, PartsStandInThePolicysOrder) {
-  static constexpr int kRank[] = {/*create*/ 0,
-                                  0,
-                                  0,
+  static constexpr int kRank[] = {/*create*/ 0,        0, 0,
                                   /*add*/ 6,
                                   /*drop*/ 1,
                                   /*rename*/ 5,
                                   /*type*/ 2,
                                   /*relax*/ 3,
                                   /*tighten*/ 3,
-                                  /*comments*/ 8,
-                                  8,
+                                  /*comments*/ 8,      8,
                                   /*move*/ 7,
                                   /*rename table*/ 10,
                                   /*key*/ 9,
