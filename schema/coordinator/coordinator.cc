@@ -473,8 +473,7 @@ struct Coordinator::Impl {
       state.evolved =
           Reconcile(*state.evolved, *open.plan.steps[open.step - 1].after, open.plan.evolved);
     }
-    PartDecision failed = part;
-    Stop(key, failed, "the sink refused: " + error.ToString());
+    Stop(key, part, "the sink refused: " + error.ToString());
   }
 
   // ---- inputs ----
@@ -622,7 +621,7 @@ struct Coordinator::Impl {
     }
   }
 
-  void Handle(CutCommitted cut) {
+  void Handle(const CutCommitted& cut) {
     TableState& state = tables[cut.table];
     if (!state.open || state.open->phase != Phase::kCutting) return;
     SendStep(cut.table, 0);
@@ -677,7 +676,7 @@ struct Coordinator::Impl {
     return std::nullopt;
   }
 
-  void Handle(ApprovalGiven given) {
+  void Handle(const ApprovalGiven& given) {
     using Choice = ApprovalGiven::Choice;
     const auto found = FindDecision(given.decision);
     if (!found) return;
@@ -714,6 +713,7 @@ struct Coordinator::Impl {
 
   void Handle(TimePassed) {
     std::vector<SinkTableKey> keys;
+    keys.reserve(tables.size());
     for (const auto& [key, state] : tables) keys.push_back(key);
     for (const SinkTableKey& key : keys) {
       TryAgain(key);
@@ -830,7 +830,8 @@ Result<std::vector<CoordinatorAction>> Coordinator::Restart(std::vector<Recovere
 
 std::vector<CoordinatorAction> Coordinator::Step(CoordinatorInput input, int64_t now_ms) {
   impl_->now_ms = now_ms;
-  std::visit([&](auto&& value) { impl_->Handle(std::move(value)); }, std::move(input));
+  std::visit([&](auto&& value) { impl_->Handle(std::forward<decltype(value)>(value)); },
+             std::move(input));
   return std::exchange(impl_->actions, {});
 }
 
