@@ -80,6 +80,19 @@ void DryRun::SetState(const SinkTableKey& key, TableState state) {
   }
 }
 
+void DryRun::SetActual(const SinkTableKey& key, std::optional<SinkTable> actual) {
+  actual_[key] = std::move(actual);
+}
+
+Result<std::vector<SinkTableKey>> DryRun::TargetsOf(const TablePath& table) const {
+  std::vector<SinkTableKey> targets;
+  for (const SinkRun& sink : sinks_) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(table));
+    for (const TablePath& target : tables) targets.push_back({sink.definition->name, target});
+  }
+  return targets;
+}
+
 LatticeStyle DryRun::StyleOf(const SinkRun& sink) {
   const bool flink_cdc = sink.policy.behavior == Behavior::kLenient &&
                          sink.policy.lenient_style == LenientStyle::kFlinkCdc;
@@ -106,7 +119,7 @@ Result<void> DryRun::AddTable(const TableSchemaPtr& schema) {
 }
 
 Decision DryRun::DecideAt(const SinkRun& sink, const TablePath& table,
-                          const StatementChange& change, const EvolvedSchema* evolved) {
+                          const StatementChange& change, const EvolvedSchema* evolved) const {
   DecideInput input;
   input.change = &change;
   input.policy = &sink.policy;
@@ -117,7 +130,12 @@ Decision DryRun::DecideAt(const SinkRun& sink, const TablePath& table,
   input.evolved = evolved;
   input.sink_was_read = true;  // without a connection: as recorded, else not there
   std::optional<SinkTable> actual;
-  if (evolved != nullptr) actual = evolved->ToSinkTable();
+  if (evolved != nullptr) {
+    actual = evolved->ToSinkTable();
+  } else if (const auto found = actual_.find({sink.definition->name, table});
+             found != actual_.end()) {
+    actual = found->second;
+  }
   input.actual = actual ? &*actual : nullptr;
   input.change_id = "plan";
   return Decide(input);

@@ -44,6 +44,11 @@ class DryRun {
   static Result<std::unique_ptr<DryRun>> Make(const PipelineDefinition& definition);
 
   void SetState(const SinkTableKey& key, TableState state);
+  // What a sink really has under this name, where somebody looked; none: no such table. Counts as
+  // long as no state says what the pipeline made of it.
+  void SetActual(const SinkTableKey& key, std::optional<SinkTable> actual);
+  // The tables that a source table goes to, per sink.
+  Result<std::vector<SinkTableKey>> TargetsOf(const TablePath& table) const;
   // A table that is there already at the source; one that a state names is left alone.
   Result<void> AddTable(const TableSchemaPtr& schema);
   // Decides about everything that one statement did; `changes` in the server's order.
@@ -61,13 +66,14 @@ class DryRun {
   };
 
   static LatticeStyle StyleOf(const SinkRun& sink);
-  static void Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema);
+  void Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema);
   void PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
                   std::vector<PlannedChange>* changes);
-  static Decision DecideAt(const SinkRun& sink, const TablePath& table,
-                           const StatementChange& change, const EvolvedSchema* evolved);
+  Decision DecideAt(const SinkRun& sink, const TablePath& table, const StatementChange& change,
+                    const EvolvedSchema* evolved) const;
 
   std::vector<SinkRun> sinks_;
+  std::map<SinkTableKey, std::optional<SinkTable>> actual_;
   uint64_t statements_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "config/definition/pipeline_definition.h"
 #include "pipeline/cli/catalog.h"
 #include "pipeline/cli/commands.h"
+#include "pipeline/cli/live_check.h"
 
 namespace driftless {
 namespace {
@@ -18,6 +19,7 @@ struct ValidateFlags {
   bool without_secrets = false;
   bool strict = false;
   bool show = false;
+  bool live = false;
 };
 
 std::string Count(size_t number, std::string_view what) {
@@ -64,7 +66,14 @@ bool ValidateFile(const std::string& file, const ValidateFlags& flags) {
   }
   if (flags.show) fmt::print("{}", PrintPipeline(*definition));
   fmt::print("{}: ok, {}; {}\n", file, Count(warnings, "warning"), Describe(*definition));
-  return warnings == 0 || !flags.strict;
+  bool good = warnings == 0 || !flags.strict;
+  if (flags.live) {
+    const LiveCount found = CheckLive(*definition);
+    fmt::print("{}: live: {}, {}\n", file, Count(found.errors, "error"),
+               Count(found.warnings, "warning"));
+    good = good && found.errors == 0 && (found.warnings == 0 || !flags.strict);
+  }
+  return good;
 }
 
 int Validate(const ValidateFlags& flags) {
@@ -77,12 +86,16 @@ int Validate(const ValidateFlags& flags) {
 
 void AddValidateCommand(CLI::App* app, int* exit_code) {
   CLI::App* command = app->add_subcommand(
-      "validate", "Check pipeline files without connecting to anything; shows all errors at once.");
+      "validate",
+      "Check pipeline files; shows all errors at once. Connects to nothing without --live.");
   auto flags = std::make_shared<ValidateFlags>();
   command->add_option("pipeline", flags->files, "Pipeline files")->required();
   command->add_flag("--without-secrets", flags->without_secrets,
                     "Accept references to variables and files that are not there");
   command->add_flag("--show", flags->show, "Print what holds, defaults included, without secrets");
+  command->add_flag("--live", flags->live,
+                    "Look at the servers too: privileges, settings, tables, and whether the sinks' "
+                    "tables fit; changes nothing");
   command->add_flag("--strict", flags->strict, "Fail on warnings too");
   command->callback([flags, exit_code] { *exit_code = Validate(*flags); });
 }

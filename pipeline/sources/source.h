@@ -70,12 +70,30 @@ struct SourceContext {
   int64_t max_wait_ms = 1000;               // how long a row may wait in an open batch
 };
 
+// What a look at a source's server found, for `driftless validate --live`: whatever a pipeline
+// would come upon later, and what to do about it.
+struct LiveFinding {
+  enum class Level : uint8_t { kError, kWarning } level = Level::kError;
+  std::string what;
+  std::string remedy;
+};
+struct LiveReport {
+  std::string server;  // which one it is; empty: nothing to say
+  std::vector<LiveFinding> findings;
+  std::vector<TableSchemaPtr> tables;  // that would be captured, as they are now
+};
+
 // One configured source. It knows nothing of checkpoints: it attaches points and sends progress.
 class Source {
  public:
   virtual ~Source() = default;
   // Checks that the source can be read; no side effect.
   virtual Result<void> Connect(const SourceContext& context) = 0;
+  // Like Connect, but finds out all that is wrong. Errors: it cannot be reached at all.
+  virtual Result<LiveReport> Examine(const SourceContext& context) {
+    DRIFTLESS_TRY(Connect(context));
+    return LiveReport();
+  }
   // Names of its streams; a stream's StreamId is its index here plus the base the runtime adds.
   virtual std::vector<std::string> streams() const = 0;
   // Reads one stream from just behind `from` (from the configured start where it holds nothing for

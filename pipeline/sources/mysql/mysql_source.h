@@ -21,6 +21,7 @@ class MySqlSource : public Source {
   explicit MySqlSource(SourceOptions options) : options_(std::move(options)) {}
 
   Result<void> Connect(const SourceContext& context) override;
+  Result<LiveReport> Examine(const SourceContext& context) override;
   std::vector<std::string> streams() const override { return {"snapshot", "binlog"}; }
   Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
                    SourceOutput* output) override;

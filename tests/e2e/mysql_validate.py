@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""`driftless validate --live` on a real server: what is wrong is told, each with what to do about it.
+
+usage: mysql_validate.py --driftless BIN --peer mysql|mariadb
+Exit status: 0 as expected, 1 not, 77 the server is not installed.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import mysql_live as live
+
+SETUP = """create database live; use live;
+create table keyed (id int primary key, v int); create table keyless (v int);
+insert into keyed values (1, 1); insert into keyless values (1);
+create user poor@'%' identified by 'poor'; grant select on live.keyed to poor@'%';
+"""
+
+
+class Validator:
+    def __init__(self, binary, folder, port):
+        self.binary, self.folder, self.port = binary, folder, port
+        self.file = os.path.join(folder, "live.yaml")
+
+    def write(self, user="driftless", tables="live.\\.*", more=""):
+        with open(self.file, "w", encoding="utf-8") as out:
+            out.write(f"""source:
+  type: mysql
+  hostname: 127.0.0.1
+  port: {self.port}
+  username: {user}
+  password: {user}
+  tables: {tables}
+  {more}
+sink:
+  type: paimon
+  name: lake
+  catalog.properties.warehouse: {self.folder}/warehouse
+pipeline:
+  name: live
+  http.address: off
+""")
+
+    def call(self, verb, *more):
+        done = subprocess.run([self.binary, verb, self.file, *more], capture_output=True, text=True, encoding="utf-8",
+                              timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def files(self):
+        return sorted(os.path.join(at, name) for at, folders, files in os.walk(self.folder) for name in folders + files)
+
+    def expect(self, code, *texts, **config):
+        self.write(**config)
+        os.makedirs(os.path.join(self.folder, "warehouse"), exist_ok=True)  # a local store makes its folder to see that it can
+        before = self.files()
+        got, out, err = self.call("validate", "--live")
+        told = " ".join((out + err).split())
+        for text in texts:
+            if text not in told:
+                sys.exit(f"not told: {text}\n{out}{err}")
+        if got != code:
+            sys.exit(f"exit code {got}, not {code}\n{out}{err}")
+        if self.files() != before:
+            sys.exit(f"validate --live left something behind: {self.files()}")
+        return told
+
+
+def play(server, check):
+    is_mariadb = server.peer == "mariadb"
+    server.sql(SETUP)
+    told = check.expect(0, "live: 0 errors, 1 warning", "2 tables",
+                        "live.keyless has no primary key", "remedy: ALTER TABLE ... ADD PRIMARY KEY")
+    if "live.keyed" in told:
+        sys.exit(f"live.keyed is in order: {told}")
+    check.expect(0, "live: 0 errors, 0 warnings", tables="live.keyed")
+    check.expect(1, "no table of the server matches", tables="live.nothing")
+    check.expect(1, "lacks REPLICATION SLAVE", "GRANT REPLICATION SLAVE ON *.* TO 'poor'@'%';", "lacks REPLICATION CLIENT",
+                 "GRANT REPLICATION CLIENT ON *.* TO 'poor'@'%';", user="poor", tables="live.keyed")
+    server.sql("grant replication slave, replication client on *.* to poor@'%';")
+    check.expect(0, "live: 0 errors, 0 warnings", user="poor", tables="live.keyed")
+    check.expect(1, "is also that of the server itself", more=f"server-id: {2 if is_mariadb else 1}")
+    check.expect(0, "is also that of the server itself", more="server-id: 1-9")
+    check.expect(0, "server-time-zone Asia/Tokyo is 32400 s from UTC", more="server-time-zone: Asia/Tokyo")
+    metadata = "NO_LOG" if is_mariadb else "MINIMAL"
+    server.sql("set global binlog_format = 'STATEMENT'; set global binlog_row_image = 'MINIMAL'; "
+               f"set global binlog_row_metadata = '{metadata}'; set global binlog_expire_logs_seconds = 3600;")
+    check.expect(1, "binlog_format is STATEMENT", "SET GLOBAL binlog_format = 'ROW'", "binlog_row_image is MINIMAL",
+                 "SET GLOBAL binlog_row_image = 'FULL'", f"binlog_row_metadata is {metadata}",
+                 "the binary log is kept for 3600 s")
+    server.sql("set global binlog_format = 'ROW'; set global binlog_row_image = 'FULL'; "
+               "set global binlog_row_metadata = 'FULL'; set global binlog_expire_logs_seconds = 2592000;")
+    # A sink's table that is there already and does not fit.
+    check.write(tables="live.keyed", more="scan.startup.mode: snapshot")
+    code, out, err = check.call("run", "--state", os.path.join(check.folder, "state"), "--until-end")
+    if code != 0:
+        sys.exit(f"run: {out}{err}")
+    check.expect(0, "live: 0 errors, 0 warnings", tables="live.keyed")
+    server.sql("alter table live.keyed modify v varchar(20);")
+    check.expect(1, "sink lake: live.keyed: table live.keyed is there already, but column v is INT at the sink",
+                 tables="live.keyed")
+    server.call("stop")
+    check.expect(1, "source mysql", "live: 1 error")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--driftless", required=True)
+    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
+    options = parser.parse_args()
+    if not live.is_installed(options.peer):
+        print(f"skipped: {options.peer} is not installed")
+        sys.exit(77)
+    folder = tempfile.mkdtemp(prefix="driftless-validate-")
+    server = live.Server(options.peer)
+    try:
+        server.call("start")
+        play(server, Validator(options.driftless, folder, server.port))
+        print(f"{options.peer}: all told")
+    finally:
+        server.call("wipe", check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
