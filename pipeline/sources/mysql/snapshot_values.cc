@@ -39,8 +39,10 @@ SnapshotColumn::SnapshotColumn(const Column& column)
       expression_ += " + 0.0e0";
       break;
     case TypeKind::kDouble:
+      // FLOAT(M,D) is one, too: as text it has its D digits, as the log's values are given.
+      // DOUBLE(M,D) would have D digits as well; the log has all of them.
       kind_ = Kind::kDouble;
-      if (text.starts_with("float")) expression_ += " + 0.0e0";
+      if (text.starts_with("double(") || text.starts_with("real(")) expression_ += " + 0.0e0";
       break;
     case TypeKind::kDecimal: kind_ = Kind::kDecimal; break;
     case TypeKind::kDate: kind_ = Kind::kDate; break;

@@ -235,6 +235,12 @@ Result<void> PlanMembers(const WireColumn& wire, const Column& column, ColumnPla
                                  "schema",
                                  column.name, wire.members.size(), plan->members.size()));
   }
+  // SHOW CREATE TABLE has labels in three-byte UTF-8, where the log has all of them.
+  auto transcoder = Transcoder::Make(CharsetOfCollation(wire.collation));
+  for (size_t i = 0; transcoder && i < wire.members.size(); ++i) {
+    plan->members[i].clear();
+    transcoder->Append(wire.members[i], &plan->members[i]);
+  }
   return {};
 }
 

@@ -7,8 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
+#include <optional>
+#include <span>
 
+#include "pipeline/sources/mysql/binlog/charset_tables.h"
 #include "schema/base/utf8.h"
 
 namespace driftless::mysql {
@@ -18,55 +20,17 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 struct Name {
   std::string_view charset;
-  const char* iconv;  // null: UTF-8 itself, or a table of ours
+  const char* iconv;  // null: UTF-8 itself
   int unit;           // bytes of the smallest character
 };
-// glibc's names of MySQL's character sets. latin1 is cp1252 with the five holes filled.
-constexpr Name kNames[] = {{"utf8mb4", nullptr, 1},
-                           {"utf8mb3", nullptr, 1},
-                           {"ascii", nullptr, 1},
-                           {"utf8", nullptr, 1},
-                           {"binary", nullptr, 1},
-                           {"latin1", "CP1252", 1},
-                           {"armscii8", "ARMSCII-8", 1},
-                           {"cp1250", "CP1250", 1},
-                           {"cp1251", "CP1251", 1},
-                           {"cp1256", "CP1256", 1},
-                           {"cp1257", "CP1257", 1},
-                           {"cp850", "CP850", 1},
-                           {"cp852", "CP852", 1},
-                           {"cp866", "CP866", 1},
-                           {"dec8", "DEC-MCS", 1},
-                           {"geostd8", "GEORGIAN-PS", 1},
-                           {"greek", "ISO-8859-7", 1},
-                           {"hebrew", "ISO-8859-8", 1},
-                           {"hp8", "HP-ROMAN8", 1},
-                           {"koi8r", "KOI8-R", 1},
-                           {"koi8u", "KOI8-U", 1},
-                           {"latin2", "ISO-8859-2", 1},
-                           {"latin5", "ISO-8859-9", 1},
-                           {"latin7", "ISO-8859-13", 1},
-                           {"macce", "MAC-CENTRALEUROPE", 1},
-                           {"macroman", "MACINTOSH", 1},
-                           {"swe7", "SEN_850200_B", 1},
-                           {"tis620", "TIS-620", 1},
-                           {"big5", "BIG5", 1},
-                           {"cp932", "CP932", 1},
-                           {"eucjpms", "EUC-JP-MS", 1},
-                           {"euckr", "EUC-KR", 1},
-                           {"gb18030", "GB18030", 1},
-                           {"gb2312", "GB2312", 1},
-                           {"gbk", "GBK", 1},
-                           {"sjis", "SJIS", 1},
-                           {"ujis", "EUC-JP", 1},
-                           {"ucs2", "UCS-2BE", 2},
-                           {"utf16", "UTF-16BE", 2},
-                           {"utf16le", "UTF-16LE", 2},
-                           {"utf32", "UTF-32BE", 4}};
-
-constexpr std::string_view kManyBytes[] = {"big5",   "cp932",   "eucjpms", "euckr", "gb18030",
-                                           "gb2312", "gbk",     "sjis",    "ujis",  "ucs2",
-                                           "utf16",  "utf16le", "utf32"};
+// glibc's names of MySQL's character sets of more than one byte; charset_tables.h has the others.
+constexpr Name kNames[] = {
+    {"utf8mb4", nullptr, 1},     {"utf8mb3", nullptr, 1}, {"utf8", nullptr, 1},
+    {"binary", nullptr, 1},      {"big5", "BIG5", 1},     {"cp932", "CP932", 1},
+    {"eucjpms", "EUC-JP-MS", 1}, {"euckr", "UHC", 1},     {"gb18030", "GB18030", 1},
+    {"gb2312", "GB2312", 1},     {"gbk", "GBK", 1},       {"sjis", "SJIS", 1},
+    {"ujis", "EUC-JP", 1},       {"ucs2", "UCS-2BE", 2},  {"utf16", "UTF-16BE", 2},
+    {"utf16le", "UTF-16LE", 2},  {"utf32", "UTF-32BE", 4}};
 
 bool IsAscii(std::string_view text) {
   const char* at = text.data();
@@ -79,6 +43,20 @@ bool IsAscii(std::string_view text) {
   }
   for (; left > 0; ++at, --left) seen |= static_cast<uint8_t>(*at);
   return (seen & 0x8080808080808080ULL) == 0;
+}
+
+// Of the Basic Multilingual Plane.
+void AppendUtf8(uint16_t character, std::string* out) {
+  if (character < 0x80) {
+    *out += static_cast<char>(character);
+  } else if (character < 0x800) {
+    *out +=
+        {static_cast<char>(0xC0 | character >> 6), static_cast<char>(0x80 | (character & 0x3F))};
+  } else {
+    *out += {static_cast<char>(0xE0 | character >> 12),
+             static_cast<char>(0x80 | (character >> 6 & 0x3F)),
+             static_cast<char>(0x80 | (character & 0x3F))};
+  }
 }
 
 void AppendRepaired(std::string_view text, std::string* out) {
@@ -104,14 +82,22 @@ struct Transcoder::Impl {
   std::array<uint8_t, 256> lengths{};
   std::array<std::array<char, 4>, 256> characters{};
   bool keeps_ascii = true;  // kTable: bytes below 128 are themselves
+  std::span<const CharacterOverride> overrides;
+  enum class Family : uint8_t { kUnits, kSjis, kUjis, kGb18030, kOther } family = Family::kOther;
+  bool is_big5 = false;
+  bool has_private = false;
   std::string scratch;
   std::string source;
 
   ~Impl() {
     if (converter != reinterpret_cast<iconv_t>(-1)) iconv_close(converter);
   }
-  void FillTable(bool is_latin1);
+  void FillTable(const CharsetTable& table);
   void Convert(std::string_view text, std::string* out);
+  void ConvertByIconv(std::string_view text, std::string* out);
+  size_t LengthAt(std::string_view text, size_t at) const;
+  void AppendRefused(std::string_view bytes, std::string* out) const;
+  std::optional<uint16_t> OverrideOf(std::string_view character) const;
   void ConvertByTable(std::string_view text, std::string* out) const {
     for (const char c : text) {
       const auto byte = static_cast<uint8_t>(c);
@@ -120,21 +106,89 @@ struct Transcoder::Impl {
   }
 };
 
-void Transcoder::Impl::FillTable(bool is_latin1) {
+void Transcoder::Impl::FillTable(const CharsetTable& table) {
   std::string text;
-  for (int byte = 0; byte < 256; ++byte) {
-    const char c = static_cast<char>(byte);
+  for (uint16_t byte = 0; byte < 256; ++byte) {
     text.clear();
-    Convert({&c, 1}, &text);
-    if (is_latin1 && text == kReplacement) text = {'\xC2', c};  // U+0081 and its like
+    AppendUtf8(table[byte], &text);
     lengths[byte] = static_cast<uint8_t>(text.size());
     std::memcpy(characters[byte].data(), text.data(), text.size());
-    if (byte < 128 && (text.size() != 1 || text[0] != c)) keeps_ascii = false;
+    if (byte < 128 && table[byte] != byte) keeps_ascii = false;
   }
 }
 
-// By iconv; a character that it refuses is replaced.
+// Bytes of the character there.
+size_t Transcoder::Impl::LengthAt(std::string_view text, size_t at) const {
+  const auto lead = static_cast<uint8_t>(text[at]);
+  size_t length = lead <= 0x80 || lead == 0xFF ? 1 : 2;
+  switch (family) {
+    case Family::kUnits: length = static_cast<size_t>(unit); break;
+    case Family::kSjis:
+      if (lead == 0xA0 || (lead > 0xA0 && lead < 0xE0)) length = 1;
+      break;
+    case Family::kUjis:
+      if (lead <= 0xA0) length = lead == 0x8E ? 2 : lead == 0x8F ? 3 : 1;
+      break;
+    case Family::kGb18030:
+      if (length == 2 && at + 1 < text.size() && text[at + 1] >= '0' && text[at + 1] <= '9') {
+        length = 4;
+      }
+      break;
+    case Family::kOther: break;
+  }
+  return std::min(length, text.size() - at);
+}
+
+std::optional<uint16_t> Transcoder::Impl::OverrideOf(std::string_view character) const {
+  if (character.size() > 2) return std::nullopt;
+  // What only glibc takes for characters.
+  const auto lead = static_cast<uint8_t>(character[0]);
+  if (character.size() == 1 && lead >= 0x80 && (family != Family::kSjis || lead == 0x80)) {
+    return '?';
+  }
+  uint16_t code = 0;
+  for (const char c : character) code = static_cast<uint16_t>(code << 8 | static_cast<uint8_t>(c));
+  const bool only_glibcs = code == 0xA3E1 || (code >= 0xC7FD && code <= 0xC7FE) ||
+                           (code >= 0xC840 && code <= 0xC8FE) || code >= 0xF9DD;
+  if (is_big5 && only_glibcs) return '?';
+  // The private characters of ujis, which glibc has not.
+  if (has_private && code >= 0xF5A1 && (code & 0xFF) >= 0xA1) {
+    return static_cast<uint16_t>(0xE000 + ((code >> 8) - 0xF5) * 94 + (code & 0xFF) - 0xA1);
+  }
+  const auto found = std::lower_bound(
+      overrides.begin(), overrides.end(), code,
+      [](const CharacterOverride& known, uint16_t wanted) { return known.code < wanted; });
+  if (found == overrides.end() || found->code != code) return std::nullopt;
+  return found->character;
+}
+
 void Transcoder::Impl::Convert(std::string_view text, std::string* out) {
+  if (family == Family::kUnits) return ConvertByIconv(text, out);
+  size_t begin = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = LengthAt(text, at);
+    const auto character = OverrideOf(text.substr(at, length));
+    if (character) {
+      ConvertByIconv(text.substr(begin, at - begin), out);
+      AppendUtf8(*character, out);
+      begin = at + length;
+    }
+    at += length;
+  }
+  ConvertByIconv(text.substr(begin), out);
+}
+
+// The servers show codes without a character as '?'. Halves of surrogate pairs they take for
+// characters of three bytes, which no UTF-8 has: each of the bytes is replaced.
+void Transcoder::Impl::AppendRefused(std::string_view bytes, std::string* out) const {
+  uint32_t code = 0;
+  for (const char c : bytes) code = code << 8 | static_cast<uint8_t>(c);
+  const bool is_half = family == Family::kUnits && code >= 0xD800 && code <= 0xDFFF;
+  for (int i = 0; is_half && i < 3; ++i) *out += kReplacement;
+  if (!is_half) *out += '?';
+}
+
+void Transcoder::Impl::ConvertByIconv(std::string_view text, std::string* out) {
   iconv(converter, nullptr, nullptr, nullptr, nullptr);
   source = text;  // iconv's interface wants bytes that it could write to
   char* in = source.data();
@@ -147,8 +201,9 @@ void Transcoder::Impl::Convert(std::string_view text, std::string* out) {
     const size_t done = iconv(converter, &in, &left, &to, &room);
     out->resize(out->size() - room);
     if (done != static_cast<size_t>(-1) || errno == E2BIG) continue;
-    *out += kReplacement;
-    const size_t skipped = std::min(left, static_cast<size_t>(unit));
+    const std::string_view rest(in, left);
+    const size_t skipped = LengthAt(rest, 0);
+    AppendRefused(rest.substr(0, skipped), out);
     in += skipped;
     left -= skipped;
   }
@@ -166,6 +221,11 @@ Result<Transcoder> Transcoder::Make(std::string_view charset) {
   }
   auto impl = std::make_unique<Impl>();
   if (name != nullptr && name->iconv == nullptr) return Transcoder(std::move(impl));
+  if (CharsetTable table; name == nullptr && FindCharsetTable(charset, &table)) {
+    impl->FillTable(table);
+    impl->kind = Impl::Kind::kTable;
+    return Transcoder(std::move(impl));
+  }
   if (name != nullptr) impl->converter = iconv_open("UTF-8", name->iconv);
   if (impl->converter == reinterpret_cast<iconv_t>(-1)) {
     return MakeError(ErrorKind::kUnsupported,
@@ -174,14 +234,16 @@ Result<Transcoder> Transcoder::Make(std::string_view charset) {
   }
   impl->unit = name->unit;
   impl->kind = Impl::Kind::kIconv;
-  const bool many_bytes =
-      std::find(std::begin(kManyBytes), std::end(kManyBytes), charset) != std::end(kManyBytes);
-  if (!many_bytes) {
-    impl->FillTable(charset == "latin1");
-    impl->kind = Impl::Kind::kTable;
-  } else {
-    impl->keeps_ascii = false;
-  }
+  impl->keeps_ascii = false;
+  impl->overrides = OverridesOf(charset);
+  using Family = Impl::Family;
+  impl->family = charset == "sjis" || charset == "cp932"     ? Family::kSjis
+                 : charset == "ujis" || charset == "eucjpms" ? Family::kUjis
+                 : charset == "gb18030"                      ? Family::kGb18030
+                 : charset.starts_with("u")                  ? Family::kUnits
+                                                             : Family::kOther;
+  impl->is_big5 = charset == "big5";
+  impl->has_private = charset == "ujis";
   return Transcoder(std::move(impl));
 }
 

@@ -10,8 +10,8 @@
 
 namespace driftless::mysql {
 
-// Text of one MySQL character set to UTF-8. Bytes that are no character become U+FFFD, as the
-// servers themselves would show '?'. One thread.
+// Text of one MySQL character set to UTF-8, as the servers convert it: codes without a character
+// become '?'. Bytes that are no UTF-8 in a column of it become U+FFFD. One thread.
 class Transcoder {
  public:
   // Errors: kUnsupported for a character set that cannot be read.
