@@ -35,13 +35,13 @@ std::string SessionText(const ServerFacts& facts, const LogPosition& from, uint3
 }
 
 Error Explained(Error error, unsigned number) {
-  if (number != kMasterFatalError) return error;
   const std::string& text = error.message();
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
   if (has("server_uuid/server_id") || has("server_id as this")) {
     return MakeError(ErrorKind::kConflict, text)
         .Hint("Another replica or pipeline uses the same server-id; give each its own range.");
   }
+  if (number != kMasterFatalError) return error;
   return MakeError(ErrorKind::kNotFound, text)
       .Hint(
           "The server has no such place in its binary log any more: it was purged "

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "pipeline/sources/mysql/dump_client.h"
+#include "pipeline/sources/mysql/log_start.h"
 #include "pipeline/sources/mysql/log_stream.h"
 #include "pipeline/sources/mysql/mysql_source.h"
 #include "pipeline/sources/mysql/tables.h"
@@ -77,15 +78,7 @@ class LogRun {
 
   Result<void> Restore(const CutPosition& from) {
     DRIFTLESS_ASSIGN_OR_RETURN(LogPosition position, LogPosition::Parse(from.Resume(stream_)));
-    if (!facts_.IsMariaDb() && !position.server.empty() && position.server != facts_.identity) {
-      if (position.gtids.empty() || !facts_.gtid) {
-        return MakeError(ErrorKind::kConflict,
-                         "the server is another one than before, and the position has no GTIDs")
-            .Hint("Point hostname at the former server, or start on a new state folder.");
-      }
-      ++position.generation;  // its files are counted anew
-      position.server = facts_.identity;
-    }
+    DRIFTLESS_ASSIGN_OR_RETURN(position, AtServer(std::move(position), facts_));
     const Point at{stream_, position.Epoch(), position.offset, UINT32_MAX, 0};
     std::vector<TableSchemaPtr> tables;
     uint64_t next = 1;
@@ -181,7 +174,7 @@ class LogRun {
         start.file = options_.start_file;
         start.offset = options_.start_offset;
         start.gtids = options_.start_gtids;
-        return start;
+        return WithGtids(options_, facts_, std::move(start));
       }
       case StartMode::kEarliest: {
         DRIFTLESS_ASSIGN_OR_RETURN(const auto files, ListLogFiles(connection));
@@ -189,12 +182,10 @@ class LogRun {
         start.server = facts_.identity;
         start.file = files.empty() ? "" : files.front().name;
         start.offset = 4;
-        return start;
+        return WithGtids(options_, facts_, std::move(start));
       }
       case StartMode::kTimestamp:
-        return MakeError(ErrorKind::kUnsupported,
-                         "scan.startup.mode timestamp is not there yet for MySQL")
-            .Hint("Use specific-offset, earliest-offset or latest-offset.");
+        return PositionAtTime(options_, facts_, options_.start_timestamp_ms);
       default: break;
     }
     if (facts_.IsMariaDb() || facts_.gtid) {
@@ -382,11 +373,28 @@ class LogRun {
            error.kind() == ErrorKind::kTimedOut;
   }
 
+  // Another server may have taken the place of the one before.
+  Result<void> MeetServer() {
+    log_.Reconnected();
+    if (!has_met_) {
+      has_met_ = true;
+      return {};
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
+    DRIFTLESS_ASSIGN_OR_RETURN(now_, ReadServerFacts(connection.get()));
+    if (now_.identity == log_.position().server) return {};
+    spdlog::warn("mysql source: {} {} has taken the place of another server; it is read by GTID",
+                 now_.IsMariaDb() ? "MariaDB" : "MySQL", now_.version_text);
+    DRIFTLESS_ASSIGN_OR_RETURN(const LogPosition position, AtServer(log_.ResumePosition(), now_));
+    log_.MoveTo(position);
+    return {};
+  }
+
   // True: the end is reached. False: the server ended the stream.
   Result<bool> StreamOnce(const std::optional<LogPosition>& end) {
     if (client_ == nullptr) {
-      log_.Reconnected();
-      DRIFTLESS_ASSIGN_OR_RETURN(client_, DumpClient::Open(options_, facts_, log_.ResumePosition(),
+      DRIFTLESS_TRY(MeetServer());
+      DRIFTLESS_ASSIGN_OR_RETURN(client_, DumpClient::Open(options_, now_, log_.ResumePosition(),
                                                            ChooseServerId(options_.server_id)));
     }
     const int64_t flush_us = std::clamp<int64_t>(context_.max_wait_ms, 1, 1000) * 1000;
@@ -418,6 +426,8 @@ class LogRun {
   Handover& handover_;
   LogStream log_;
   std::unique_ptr<DumpClient> client_;
+  ServerFacts now_ = facts_;  // of the server at the last connect
+  bool has_met_ = false;
   std::map<TablePath, TableSchemaPtr> planned_;
   std::vector<TableSchemaPtr> announce_;
   SnapshotProgress progress_;

@@ -57,6 +57,13 @@ void LogStream::Reconnected() {
   }
 }
 
+void LogStream::MoveTo(const LogPosition& position) {
+  position_ = position;
+  file_ = position.file;
+  event_end_ = position.offset;
+  Reconnected();
+}
+
 LogPosition LogStream::ResumePosition() const {
   const LogPosition* first = &position_;
   for (const auto& [id, xa] : prepared_) {

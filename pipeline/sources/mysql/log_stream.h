@@ -45,6 +45,8 @@ class LogStream {
              uint64_t next_incarnation);
   // After a connection broke: what is unfinished is forgotten, and comes again.
   void Reconnected();
+  // The same place in another server's log.
+  void MoveTo(const LogPosition& position);
 
   // One event as the server sent it. False: the pipeline stops.
   Result<bool> Event(std::string_view bytes);

@@ -76,7 +76,7 @@ std::span<const OptionSpec> MySqlSourceOptions() {
       {.key = "scan.startup.mode",
        .type = OptionType::kEnum,
        .default_value = "initial",
-       .doc = "Where reading starts when there is no state; timestamp is refused.",
+       .doc = "Where reading starts when there is no state.",
        .values = {"initial", "snapshot", "latest-offset", "earliest-offset", "specific-offset",
                   "timestamp"},
        .flink_cdc = FlinkCdc::kSame,
@@ -109,7 +109,9 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .change = OnChange::kNewState},
       {.key = "scan.startup.timestamp-millis",
        .type = OptionType::kInt,
-       .doc = "For timestamp, which is refused.",
+       .doc =
+           "For timestamp: milliseconds since 1970; reading starts at the first transaction that "
+           "was committed then or later.",
        .min = 0,
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kNewState},
@@ -293,9 +295,9 @@ void CheckMySqlSource(const OptionValues& values, Problems* problems) {
     problems->AddError(at, "scan.startup.mode specific-offset needs a position",
                        "Give scan.startup.specific-offset.gtid-set, or .file and .pos.");
   }
-  if (mode == "timestamp") {
-    problems->AddError(at, "scan.startup.mode timestamp is not there for MySQL",
-                       "Use specific-offset, earliest-offset or latest-offset.");
+  if (mode == "timestamp" && !values.IsSet("scan.startup.timestamp-millis")) {
+    problems->AddError(at, "scan.startup.mode timestamp needs a time",
+                       "Give scan.startup.timestamp-millis.");
   }
   for (const char* key :
        {"scan.startup.specific-offset.skip-events", "scan.startup.specific-offset.skip-rows"}) {

@@ -52,6 +52,7 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   options.start_offset =
       static_cast<uint64_t>(values.Int("scan.startup.specific-offset.pos").value_or(4));
   options.start_gtids = values.String("scan.startup.specific-offset.gtid-set").value_or("");
+  options.start_timestamp_ms = values.Int("scan.startup.timestamp-millis").value_or(0);
   options.chunk_rows = values.Int("scan.incremental.snapshot.chunk.size").value_or(8096);
   const auto on_unparsed = values.Enum("on-unparsed-ddl");
   if (on_unparsed == "park") options.on_unparsed_ddl = OnUnparsedDdl::kPark;

@@ -30,6 +30,7 @@ struct SourceOptions {
   std::string start_file;
   uint64_t start_offset = 0;
   std::string start_gtids;
+  int64_t start_timestamp_ms = 0;
   int64_t chunk_rows = 8096;
   std::optional<OnUnparsedDdl> on_unparsed_ddl;  // none: as the pipeline says
   bool include_comments = false;

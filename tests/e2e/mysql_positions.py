@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Where a live source begins and goes on: times, places, another server, logs that are gone, quiet tables, clashing ids.
+
+usage: mysql_positions.py --driftless BIN --peer mysql|mariadb
+Exit status: 0 as expected, 1 not, 77 the server is not installed.
+"""
+import argparse
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import mysql_live as live
+
+SETUP = """create database live; use live; create table marks (id int primary key);
+create table quiet (id int primary key, v int); create table t (id int primary key, v varchar(20)) charset utf8mb4;
+create database other; create table other.busy (id int primary key auto_increment, v longtext);
+"""
+
+
+def check(condition, text):
+    if not condition:
+        sys.exit(text)
+
+
+class Pipeline(live.Pipeline):
+    def __init__(self, binary, folder, port, source="", tables="live.\\.*"):
+        os.makedirs(folder)
+        super().__init__(binary, folder, port, random.Random(1))
+        with open(self.file, "w", encoding="utf-8") as out:
+            out.write(f"""source:
+  type: mysql
+  hostname: 127.0.0.1
+  port: {port}
+  username: driftless
+  password: driftless
+  tables: {tables}
+  {source}
+sink:
+  type: paimon
+  name: lake
+  catalog.properties.warehouse: {folder}/warehouse
+pipeline:
+  name: positions
+  checkpoint.interval: 300ms
+  http.address: off
+""")
+
+    def ids(self, table):
+        return sorted(row["id"] for row in self.rows(table))
+
+    def fails(self):
+        """Runs until it ends with an error; what it said."""
+        self.start()
+        try:
+            code = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            sys.exit(f"it did not end:\n{self.tail()}")
+        check(code not in (0, -9), f"it ended with {code}:\n{self.tail()}")
+        return self.tail()
+
+
+class Test:
+    def __init__(self, binary, folder, server):
+        self.binary, self.folder, self.server = binary, folder, server
+        self.pipelines = []
+        self.mark = 0
+
+    def pipeline(self, name, *more, port=None, **options):
+        made = Pipeline(self.binary, os.path.join(self.folder, name), port or self.server.port, *more, **options)
+        self.pipelines.append(made)
+        return made
+
+    def follow(self, pipeline, server=None):
+        self.mark += 1
+        pipeline.wait_for_mark(server or self.server, self.mark)
+
+    def close(self):
+        for pipeline in self.pipelines:
+            if pipeline.process is not None and pipeline.process.poll() is None:
+                pipeline.process.kill()
+                pipeline.process.wait()
+
+    def place(self):
+        """(file, offset) of the log's end."""
+        for text in ("show binary log status;", "show master status;"):
+            line = self.server.call("client", "-N", "-B", "-e", text, check=False).split("\t")
+            if len(line) > 1:
+                return line[0], int(line[1])
+        sys.exit("the server tells no place")
+
+    def starts(self):
+        """scan.startup.mode timestamp and specific-offset, over several files, and over a lost connection."""
+        at = {}
+        for i in range(1, 9):
+            if i == 5:
+                time.sleep(1.5)  # the servers' times are whole seconds in places
+                at["ms"] = int(time.time() * 1000)
+                at["file"], at["pos"] = self.place()
+                time.sleep(1.5)
+            self.server.sql(f"begin; insert into live.t values ({i}, 'v{i}'); insert into live.quiet values ({i}, {i}); commit;")
+            if i % 3 == 0:
+                self.server.sql("flush logs;")
+        modes = {
+            "timestamp": (f"scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: {at['ms']}", 5),
+            "future": (f"scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: {at['ms'] + 3600000}", 9),
+            "past": ("scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: 1000", 1),
+            "offset": ("scan.startup.mode: specific-offset\n  scan.startup.specific-offset.file: "
+                       f"{at['file']}\n  scan.startup.specific-offset.pos: {at['pos']}", 5),
+        }
+        running = {name: self.pipeline(name, mode) for name, (mode, _) in modes.items() if name != "past"}
+        for pipeline in running.values():
+            pipeline.start()
+            pipeline.wait_for(lambda: " tables, from " in pipeline.tail(), "a beginning")
+        for pipeline in running.values():
+            self.follow(pipeline)
+        # A connection that breaks goes on where it was: the GTIDs of all before are known.
+        dumps = self.server.sql("select id from information_schema.processlist where command like 'Binlog Dump%';").split()
+        check(len(dumps) >= len(running), f"dumps: {dumps}")
+        self.server.sql("".join(f"kill {d};\n" for d in dumps))
+        self.server.sql("insert into live.t values (9, 'v9'); insert into live.quiet values (9, 9); delete from live.quiet where id = 9;")
+        for name, pipeline in running.items():
+            self.follow(pipeline)
+            first = modes[name][1]
+            check(pipeline.ids("live.t") == list(range(first, 10)), f"{name}: {pipeline.ids('live.t')}\n{pipeline.tail()}")
+            check(pipeline.ids("live.quiet") == list(range(first, 9)), f"{name}: {pipeline.ids('live.quiet')}")
+            pipeline.stop()
+        wrong = self.pipeline("within", modes["offset"][0].replace(f"pos: {at['pos']}", f"pos: {at['pos'] + 7}"))
+        said = wrong.fails()
+        check("no transaction begins at" in said or "could not find" in said.lower() or "no event at" in said, said)
+
+    def quiet(self):
+        """Captured tables stand still; the position does not, so that logs may go."""
+        pipeline = self.pipeline("quiet", "scan.startup.mode: initial", tables="live.quiet, live.marks")
+        pipeline.start()
+        self.follow(pipeline)
+        for _ in range(3):
+            self.server.sql("insert into other.busy (v) values (repeat('x', 100000)); flush logs;")
+        time.sleep(3)
+        pipeline.kill()
+        last = self.place()[0]
+        self.server.sql(f"purge binary logs to '{last}';")
+        pipeline.start()
+        self.follow(pipeline)
+        pipeline.stop()
+
+    def purged(self):
+        """A log that is gone is told, with what to do."""
+        pipeline = self.pipeline("purged", "scan.startup.mode: initial")
+        pipeline.start()
+        self.follow(pipeline)
+        pipeline.stop()
+        self.server.sql("insert into live.t values (100, 'lost'); flush logs; insert into live.t values (101, 'x'); flush logs;")
+        self.server.sql(f"purge binary logs to '{self.place()[0]}';")
+        said = pipeline.fails()
+        check("binlog_expire_logs_seconds" in said and "new state folder" in said, said)
+
+    def clash(self):
+        """Two readers with one server id: it is said."""
+        first = self.pipeline("clash1", "server-id: 7777")
+        second = self.pipeline("clash2", "server-id: 7777")
+        first.start()
+        self.follow(first)
+        second.start()
+        first.wait_for(lambda: "server-id" in first.tail() + second.tail(), "a clash of server ids is told")
+        first.kill()
+        self.follow(second)
+        second.stop()
+
+
+class Switch:
+    """An address behind which the server may change."""
+
+    def __init__(self, port):
+        self.target, self.open = port, []
+        self.socket = socket.socket()
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.listen()
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.socket.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                client.close()
+                continue
+            for a, b in ((client, server), (server, client)):
+                self.open.append(a)
+                threading.Thread(target=self.copy, args=(a, b), daemon=True).start()
+
+    @staticmethod
+    def copy(a, b):
+        try:
+            while data := a.recv(65536):
+                b.sendall(data)
+        except OSError:
+            pass
+        for s in (a, b):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def to(self, port):
+        self.target = port
+        for s in self.open:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def failover(binary, folder, peer):
+    """The server dies, a replica takes its place: by GTID nothing is lost and nothing comes twice."""
+    first, second = live.Server(peer), live.Server(peer)
+    second.env["PEERS_INSTANCE"] += "-replica"
+    second.env[f"{peer.upper()}_SERVER_ID"] = "31"
+    test = Test(binary, folder, first)
+    try:
+        first.call("start", "--log-slave-updates=ON" if peer == "mariadb" else "--log-replica-updates=ON")
+        # More files than the replica will have: its places are before those of the first.
+        first.sql(SETUP + "insert into live.t values (1, 'first');" + "flush logs;" * 4)
+        second.call("start", "--log-slave-updates=ON" if peer == "mariadb" else "--log-replica-updates=ON")
+        if peer == "mariadb":
+            second.sql(f"reset master; set global gtid_slave_pos = '0-2-1'; set global gtid_slave_pos = ''; change master to "
+                       f"master_host = '127.0.0.1', master_port = {first.port}, master_user = 'driftless', "
+                       "master_password = 'driftless', master_use_gtid = slave_pos; start slave;")
+        else:
+            second.sql(f"reset binary logs and gtids; change replication source to source_host = '127.0.0.1', source_port = {first.port}, "
+                       "source_user = 'driftless', source_password = 'driftless', source_auto_position = 1, "
+                       "get_source_public_key = 1; start replica;")
+        switch = Switch(first.port)
+        pipeline = test.pipeline("failover", port=switch.port)
+        pipeline.start()
+        first.sql("insert into live.t values (2, 'two'); alter table live.t add column n int; update live.t set n = id;")
+        test.follow(pipeline)
+        deadline = time.monotonic() + 60
+        while second.sql("select count(*) from live.marks;").strip() != "1":
+            check(time.monotonic() < deadline, "the replica does not follow")
+            time.sleep(0.3)
+        first.call("kill")
+        second.sql("stop slave;" if peer == "mariadb" else "stop replica;")
+        second.sql("insert into live.t values (3, 'three', 33); delete from live.t where id = 1; "
+                   "alter table live.t add column z varchar(9) first; update live.t set z = 'new', n = n + 1 where id = 2;")
+        switch.to(second.port)
+        test.follow(pipeline, second)
+        want = [(2, "two", 3, "new"), (3, "three", 33, None)]
+
+        def rows():
+            return [(r["id"], r["v"], r.get("n"), r.get("z")) for r in sorted(pipeline.rows("live.t"), key=lambda r: r["id"])]
+        check(rows() == want, f"after the failover: {rows()}\n{pipeline.tail()}")
+        pipeline.kill()
+        second.sql("insert into live.t (id, v) values (4, 'four');")
+        pipeline.start()
+        test.follow(pipeline, second)
+        check(rows() == want + [(4, "four", None, None)], f"after a restart: {rows()}\n{pipeline.tail()}")
+        check("has taken the place of another server" in pipeline.tail(), pipeline.tail())
+        pipeline.stop()
+    finally:
+        test.close()
+        first.call("wipe", check=False)
+        second.call("wipe", check=False)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--driftless", required=True)
+    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
+    parser.add_argument("--only", help="one case")
+    options = parser.parse_args()
+    if not live.is_installed(options.peer):
+        print(f"skipped: {options.peer} is not installed")
+        sys.exit(77)
+    folder = tempfile.mkdtemp(prefix="driftless-positions-")
+    server = live.Server(options.peer)
+    test = Test(options.driftless, folder, server)
+    cases = [c for c in ("starts", "quiet", "purged", "clash") if options.only in (None, c)]
+    try:
+        if cases:
+            server.call("start")
+            server.sql(SETUP)
+        for case in cases:
+            getattr(test, case)()
+            print(f"{options.peer}: {case}: as expected", flush=True)
+        test.close()
+        server.call("wipe", check=False)
+        if options.only in (None, "failover"):
+            failover(options.driftless, os.path.join(folder, "failover"), options.peer)
+            print(f"{options.peer}: failover: as expected")
+    finally:
+        test.close()
+        server.call("wipe", check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
