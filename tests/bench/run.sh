@@ -11,3 +11,6 @@ done
 "$here/olap_path.py" --driftless "$build/driftless"
 "$here/schema_changes.py" --driftless "$build/driftless"
 "$here/footprint.py" --driftless "$build/driftless"
+if command -v mariadbd > /dev/null; then
+  "$here/mysql_path.py" --driftless "$build/driftless" --rows "$changes"
+fi

@@ -173,7 +173,7 @@ pipeline:
 
     def tail(self):
         with open(os.path.join(self.folder, "run.log"), encoding="utf-8", errors="replace") as log:
-            return log.read()[-9000:]
+            return log.read()[-20000:]
 
     def peek(self, table, *more):
         return subprocess.run([self.binary, "peek", self.file, "--table", table, "--output", "json", *more],

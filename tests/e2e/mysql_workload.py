@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A random workload on a live MySQL or MariaDB into Paimon; at the end every table equals the server's.
 
-usage: mysql_workload.py --driftless BIN --peer mysql|mariadb [--seconds 45] [--seed N] [--keep DIR]
+usage: mysql_workload.py --driftless BIN --peer mysql|mariadb [--seconds 45] [--seed N] [--server OPTIONS] [--keep DIR]
 
 Several connections change rows (inserts, updates, deletes, key updates, transactions over tables, rollbacks,
 savepoints, XA) while others run DDL of more than thirty kinds, and pt-online-schema-change's and gh-ost's steps. The
@@ -167,6 +167,7 @@ class Rows:
                     f"repeat('é', {n % 3000}), {n} / 7, {n} / 7, 1990, '1999-12-31', '23:59:59.99', {n % 2048})",
             lambda: f"update orders set doc = json_object('a', {n}, 'b', json_array(1.5, true)), fresh = 18446744073709551615 - {n} "
                     f"where id = {r.randrange(1, 1200)}",
+            lambda: f"update orders set doc = json_set(doc, '$.k', {n}, '$[1]', 'ä{n}') where id % 40 = {n % 40}",
             lambda: f"insert into a_journal (n, note, at) values ({n}, 'j', now(3)), ({n}, 'j', now(3))",
             lambda: f"update a_journal set note = 'w' where n = {r.randrange(400)}",
             lambda: f"delete from a_journal where n = {r.randrange(400)}",
@@ -480,6 +481,7 @@ sink:
 pipeline:
   name: work
   checkpoint.interval: 500ms
+  stop.timeout: 20min
   schema.change.behavior: evolve
   http.address: off
 """)
@@ -539,7 +541,7 @@ class Workload:
                 kind(session, table)
             with self.common:
                 self.ddl[kind.__name__] = self.ddl.get(kind.__name__, 0) + 1
-            time.sleep(rng.uniform(0, 0.5))
+            time.sleep(rng.uniform(0, 1))
         return work
 
     def start(self):
@@ -568,7 +570,7 @@ class Workload:
                     self.pipeline.start()
                 self.server.call(verb)
                 time.sleep(self.rng.uniform(0, 1))
-                self.server.call("start")
+                self.server.call("start", *self.server.options)
                 restarts += 1
                 next_server = time.monotonic() + self.rng.uniform(15, 40)
             if self.pipeline.process.poll() is not None:
@@ -597,6 +599,8 @@ def main():
     parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=45)
+    parser.add_argument("--server", default="", help="more options of the server, in one word")
+    parser.add_argument("--encrypted", action="store_true", help="MariaDB with an encrypted binary log")
     parser.add_argument("--keep", help="work in this folder and leave it")
     options = parser.parse_args()
     if not live.is_installed(options.peer):
@@ -608,7 +612,14 @@ def main():
     pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
     workload = Workload(server, pipeline, options)
     try:
-        server.call("start")
+        server.options = options.server.split()
+        if options.encrypted:
+            keys = os.path.join(folder, "keys.txt")
+            with open(keys, "w", encoding="utf-8") as out:
+                out.write(f"1;{'0123456789abcdef' * 2}\n")
+            server.options += ["--plugin-load-add=file_key_management", f"--file-key-management-filename={keys}",
+                               "--encrypt-binlog=ON"]
+        server.call("start", *server.options)
         server.sql(SETUP)
         pipeline.start()
         workload.start()
@@ -618,13 +629,13 @@ def main():
         workload.finish()
         pipeline.wait_for_mark(server, 1)
         # Behind the mark may stand hundreds of schema changes of other tables that were read before it.
-        pipeline.stop(patience_s=600)
+        pipeline.stop(patience_s=1200)
         found, tables, report = live.differences(server, pipeline, [DB])
         if found:
             sys.exit(f"differences (seed {options.seed}): {sorted(found)}\n{report}\n{pipeline.tail()}")
         print(f"{options.peer}: {tables} tables equal after {workload.statements} statements, "
               f"{sum(workload.ddl.values())} DDL steps of {len(workload.ddl)} kinds, {pipeline.kills} kills, "
-              f"{restarts} restarts of the server; seed {options.seed}")
+              f"{restarts} restarts of the server; seed {options.seed} {options.server}")
     finally:
         workload.over.set()
         if pipeline.process is not None and pipeline.process.poll() is None:
