@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/events/change_batch_builder.h"
+#include "sinks/iceberg/nested_type.h"
 #include "sinks/iceberg/single_value.h"
 
 namespace driftless::iceberg {
@@ -25,6 +26,7 @@ lake::ParquetColumn ColumnOf(const Field& field, int image_column) {
   column.name = field.name;
   column.type = field.type;
   column.field_id = field.id;
+  column.nested_ids = NestedIds(field.type_json);
   column.image_column = image_column;
   return column;
 }
@@ -93,6 +95,8 @@ Result<void> ReadMetricsModes(const TableMetadata& metadata, FileFormat* format)
 void AddMetrics(const FileFormat& format, const std::vector<lake::ParquetColumn>& columns,
                 const lake::ParquetSummary& summary, DataFile* file) {
   for (size_t i = 0; i < columns.size(); ++i) {
+    // What lies inside nested columns has metrics of its own, which are not kept.
+    if (columns[i].type.IsNested()) continue;
     const int32_t id = columns[i].field_id;
     const auto mode = format.metrics.find(id);
     if (mode == format.metrics.end() || mode->second.kind == MetricsMode::Kind::kNone) continue;

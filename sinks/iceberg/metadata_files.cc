@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sinks/iceberg/nested_type.h"
+
 namespace driftless::iceberg {
 
 TableMetadata MetadataOf(const NewTable& created, std::string location, int64_t now_ms) {
@@ -15,6 +17,9 @@ TableMetadata MetadataOf(const NewTable& created, std::string location, int64_t 
   metadata.schemas[0].id = 0;
   for (const Field& field : created.schema.fields) {
     metadata.last_column_id = std::max(metadata.last_column_id, field.id);
+    for (const int32_t id : NestedIds(field.type_json)) {
+      metadata.last_column_id = std::max(metadata.last_column_id, id);
+    }
   }
   metadata.specs = {created.spec};
   metadata.specs[0].id = 0;

@@ -111,8 +111,7 @@ Result<LogicalType> ReadType(dom::element json, int depth) {
     dom::element element;
     if (!Has(field, "type", &element)) return Bad("a field has no type");
     DRIFTLESS_ASSIGN_OR_RETURN(const LogicalType type, ReadType(element, depth + 1));
-    fields.push_back({std::move(name), type.WithNullability(!IsTrue(field, "required")),
-                      TextOr(field, "doc", "")});
+    fields.push_back({std::move(name), type.WithNullability(!IsTrue(field, "required")), ""});
     return {};
   }));
   return LogicalType::Row(std::move(fields));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/base/letter_case.h"
+#include "sinks/iceberg/nested_type.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/iceberg/types.h"
 
@@ -59,7 +60,8 @@ const Field* FindField(const Schema& schema, const std::string& name) {
   return nullptr;
 }
 
-Result<void> Fill(const SinkColumn& column, Field* field) {
+// `last_id`: the highest id so far; new nested types count on from it.
+Result<void> Fill(const SinkColumn& column, int32_t* last_id, Field* field) {
   const bool retype =
       field->type_json.empty() || !field->type.EqualsIgnoringNullability(column.type);
   field->name = column.name;
@@ -69,8 +71,7 @@ Result<void> Fill(const SinkColumn& column, Field* field) {
       const std::string problem = PromotionProblem(field->type, column.type);
       if (!problem.empty()) return MakeError(ErrorKind::kRefused, problem);
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, PrimitiveText(column.type));
-    field->type_json = "\"" + text + "\"";
+    DRIFTLESS_ASSIGN_OR_RETURN(field->type_json, TypeToJson(column.type, last_id));
   }
   field->type = column.type;
   return {};
@@ -105,7 +106,7 @@ Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& st
     } else {
       field.id = ++change.last_column_id;
     }
-    DRIFTLESS_TRY(Fill(column, &field));
+    DRIFTLESS_TRY(Fill(column, &change.last_column_id, &field));
     next.fields.push_back(std::move(field));
   }
   // Somebody else's columns stay behind the column that they stood behind.
@@ -140,10 +141,11 @@ Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>&
   NewTable created;
   created.properties = table.options;
   if (!table.comment.empty()) created.properties["comment"] = table.comment;
+  auto last_id = static_cast<int32_t>(table.columns.size());
   for (const SinkColumn& column : table.columns) {
     Field field;
     field.id = static_cast<int32_t>(created.schema.fields.size()) + 1;
-    DRIFTLESS_TRY(Fill(column, &field));
+    DRIFTLESS_TRY(Fill(column, &last_id, &field));
     created.schema.fields.push_back(std::move(field));
   }
   for (const std::string& key : table.primary_key) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/nested_type.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/lake/row_json.h"
 
@@ -87,8 +88,12 @@ Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
     RowField field;
     if (id == kDeletePathId) field.type = LogicalType::String();
     if (id == kDeletePosId) field.type = LogicalType::BigInt();
-    if (const Field* known = FindAnywhere(table.metadata, schema, id)) field.type = known->type;
+    const Field* known = FindAnywhere(table.metadata, schema, id);
+    if (known != nullptr) field.type = known->type;
     fields->push_back(field);
+    if (field.type.IsNested()) {
+      field.type = NamedAsIn(field.type, NestedIds(known->type_json), names);
+    }
     const auto name = names.find(id);
     if (name != names.end()) field.name = name->second;
     request.columns.push_back(std::move(field));

@@ -1,6 +1,8 @@
 #include "sinks/iceberg/types.h"
 
 #include <charconv>
+#include <utility>
+#include <vector>
 
 namespace driftless::iceberg {
 namespace {
@@ -20,6 +22,17 @@ bool ParseNumbers(std::string_view text, int count, int32_t* numbers) {
     text.remove_prefix(static_cast<size_t>(end - text.data()));
   }
   return true;
+}
+
+Result<LogicalType> ToNestedType(const LogicalType& type) {
+  std::vector<RowField> children = type.children();
+  for (RowField& child : children) {
+    DRIFTLESS_ASSIGN_OR_RETURN(child.type, ToIcebergType(child.type, false));
+    child.comment.clear();
+  }
+  if (type.kind() == TypeKind::kRow) return LogicalType::Row(std::move(children));
+  if (type.kind() == TypeKind::kArray) return LogicalType::Array(children[0].type);
+  return LogicalType::Map(children[0].type.NotNull(), children[1].type);  // keys are required
 }
 
 }  // namespace
@@ -104,8 +117,12 @@ Result<LogicalType> ToIcebergType(const LogicalType& type, bool is_key) {
       return type;
     case TypeKind::kArray:
     case TypeKind::kMap:
+    case TypeKind::kRow: {
+      if (is_key) return Unsupported(type);
+      DRIFTLESS_ASSIGN_OR_RETURN(LogicalType mapped, ToNestedType(type));
+      return nullability(std::move(mapped));
+    }
     case TypeKind::kMultiset:
-    case TypeKind::kRow:
     case TypeKind::kVariant: return Unsupported(type);
     default: return type;
   }

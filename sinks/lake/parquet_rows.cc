@@ -359,6 +359,21 @@ Result<std::unique_ptr<RowSource>> OpenParquetRows(std::shared_ptr<ObjectStore> 
   return std::unique_ptr<RowSource>(std::move(rows));
 }
 
+namespace {
+
+void CollectFieldIds(const ::parquet::schema::GroupNode& group,
+                     std::map<int32_t, std::string>* names) {
+  for (int i = 0; i < group.field_count(); ++i) {
+    const ::parquet::schema::Node& node = *group.field(i);
+    if (node.field_id() >= 0) (*names)[node.field_id()] = node.name();
+    if (node.is_group()) {
+      CollectFieldIds(static_cast<const ::parquet::schema::GroupNode&>(node), names);
+    }
+  }
+}
+
+}  // namespace
+
 Result<std::map<int32_t, std::string>> ReadParquetFieldIds(
     const std::shared_ptr<ObjectStore>& store, const std::string& path) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<ObjectInfo> info, store->Stat(path));
@@ -366,12 +381,8 @@ Result<std::map<int32_t, std::string>> ReadParquetFieldIds(
   try {
     const auto file =
         ::parquet::ParquetFileReader::Open(MakeObjectInputFile(store, path, info->size));
-    const auto* root = file->metadata()->schema()->group_node();
     std::map<int32_t, std::string> names;
-    for (int i = 0; i < root->field_count(); ++i) {
-      if (root->field(i)->field_id() >= 0)
-        names[root->field(i)->field_id()] = root->field(i)->name();
-    }
+    CollectFieldIds(*file->metadata()->schema()->group_node(), &names);
     return names;
   } catch (const std::exception& e) {
     return MakeError(ErrorKind::kCorrupt, "data file " + path + ": " + e.what());

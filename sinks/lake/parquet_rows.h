@@ -43,8 +43,8 @@ Result<std::unique_ptr<RowSource>> OpenParquetRows(std::shared_ptr<ObjectStore> 
                                                    const std::string& path,
                                                    ParquetRowsRequest request);
 
-// The names of a file's top-level columns by the field ids that stand in its schema; columns
-// without one are left out. Errors: as OpenParquetRows.
+// The names of a file's columns, and of what lies inside them, by the field ids that stand in its
+// schema; what has none is left out. Errors: as OpenParquetRows.
 Result<std::map<int32_t, std::string>> ReadParquetFieldIds(
     const std::shared_ptr<ObjectStore>& store, const std::string& path);
 
