@@ -66,6 +66,14 @@ std::span<const OptionSpec> KafkaOptions() {
       {.key = "schema.change.topic",
        .doc = "The topic of schema.change.events: topic.",
        .change = OnChange::kNewState},
+      {.key = "on-message-too-large",
+       .type = OptionType::kEnum,
+       .default_value = "fail",
+       .doc =
+           "What happens to a message that is longer than properties.message.max.bytes: fail "
+           "stops the pipeline in front of it and names its key; dead-letter puts its row into "
+           "the dead-letter file and goes on. What only the brokers find too large always fails.",
+       .values = {"fail", "dead-letter"}},
       {.key = "topic.create",
        .type = OptionType::kBool,
        .default_value = "true",
@@ -314,6 +322,7 @@ Result<SinkOptions> ReadSinkOptions(const OptionValues& values) {
   for (const auto& [name, value] : values.Map("sink.custom-header")) {
     options.headers.emplace_back(name, value);
   }
+  options.dead_letters_large = values.Enum("on-message-too-large") == "dead-letter";
   options.create_topics = values.Bool("topic.create").value_or(true);
   options.new_topic.partitions = static_cast<int32_t>(values.Int("topic.partitions").value_or(-1));
   options.new_topic.replication =

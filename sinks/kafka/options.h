@@ -33,6 +33,7 @@ struct SinkOptions {
   std::string schema_topic;
   bool table_headers = false;
   std::vector<std::pair<std::string, std::string>> headers;
+  bool dead_letters_large = false;  // a message that is too large is put aside; else it is an error
   bool create_topics = true;
   NewTopic new_topic;  // without a name
 

@@ -51,7 +51,9 @@ class KafkaWriter : public StatementWriter {
       Result<void> sent = topic_.Send(outgoing, headers_);
       if (sent) [[likely]]
         continue;
-      if (sent.error().kind() != ErrorKind::kRefused || reporter_ == nullptr) {
+      const bool set_aside = sent.error().kind() == ErrorKind::kRefused && reporter_ != nullptr &&
+                             target_.options->dead_letters_large;
+      if (!set_aside) {
         return std::move(sent).error().Position(batch->point(message.row).ToString());
       }
       reporter_->DeadLetter(*batch, message.row, sent.error());
