@@ -15,7 +15,6 @@ import contextlib
 import json
 import os
 import random
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -24,51 +23,14 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import kafka_peer  # noqa: E402
 import replay  # noqa: E402
 from pipelines import Failed, Pipeline, Records, check, run_all  # noqa: E402
 
-KAFKA = os.path.join(replay.TOP, "tests/peers/kafka")
 options = argparse.Namespace()
 
 
-class Broker:
-    """A broker of its own for this run."""
-
-    def __init__(self):
-        self.env = {**os.environ, "PEERS_DIR": replay.PEERS, "KAFKA_JIT": "1",
-                    "PEERS_INSTANCE": f"kafka-round-trip-{os.getpid()}"}
-        self.bootstrap = None
-
-    def start(self):
-        for _ in range(3):  # the peer waits for a minute; a busy machine may need more
-            started = subprocess.run([KAFKA, "start"], env=self.env, capture_output=True, text=True)
-            found = re.search(r"KAFKA_BOOTSTRAP=(\S+)", started.stdout)
-            if found:
-                self.bootstrap = found[1]
-                return
-        sys.exit("the broker does not start:\n" + started.stdout[-1000:] + started.stderr[-3000:])
-
-    def stop(self):
-        subprocess.run([KAFKA, "wipe"], env=self.env, capture_output=True)
-        shutil.rmtree(os.path.join(replay.PEERS, "inst", self.env["PEERS_INSTANCE"]), ignore_errors=True)
-
-    def committed_records(self, topics):
-        """The committed records of all topics that match: [(partition, key, message)], each partition in its order."""
-        read = subprocess.run(
-            [KAFKA, "cli", "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.bootstrap,
-             "--include", topics, "--from-beginning", "--isolation-level", "read_committed", "--timeout-ms", "20000",
-             "--formatter-property", "print.partition=true",
-             "--formatter-property", "print.key=true"],
-            env=self.env, capture_output=True, text=True, encoding="utf-8")
-        # The client's log stands between the records.
-        found = re.findall(r"^Partition:(\d+)\t(\{.*\})\t(\{.*\}|null)$", read.stdout, re.M)
-        total = re.search(r"Processed a total of (\d+) messages", read.stdout + read.stderr)
-        check(total and int(total[1]) == len(found) > 0,
-              f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")
-        return [(int(partition), key, json.loads(message)) for partition, key, message in found]
-
-
-broker = Broker()
+broker = kafka_peer.Broker("round-trip")
 
 
 def to_kafka(source, case, name, **sink):
@@ -359,7 +321,7 @@ def main():
     ap.add_argument("--seed", type=int, default=int(time.time()))
     ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
     ap.parse_args(namespace=options)
-    if not os.path.exists(os.path.join(replay.PEERS, "dist", "kafka", ".stamp")):
+    if not kafka_peer.is_installed():
         sys.exit(replay.SKIPPED)
     print(f"seed {options.seed}", flush=True)
     broker.bootstrap = options.bootstrap

@@ -85,6 +85,8 @@ Result<void> DebeziumStream::Restore(const Point& last) {
     if (version.schema != nullptr) DRIFTLESS_TRY(Adopt(version.table, version.schema));
   }
   restoring_ = false;
+  any_statement_ = last.row < kChangeRow;
+  last_statement_ = last;
   for (const SchemaVersion& version : all) {
     if (!version.statement.empty()) FindTable(version.table)->by_statement = true;
     if (version.schema == nullptr || !version.schema->primary_key.empty()) continue;
@@ -120,6 +122,22 @@ Result<bool> DebeziumStream::Message(std::string_view topic, std::string_view ke
   return Dispatch(record, place);
 }
 
+Result<bool> DebeziumStream::Statement(std::string_view key, std::string_view value,
+                                       const Point& point, const std::string& origin) {
+  const Place place{point, &origin, value};
+  Record record;
+  if (!statement_reader_.ReadMessage("", key, value, &record)) {
+    return Bad(place, MakeError(ErrorKind::kInvalidInput, statement_reader_.fault()));
+  }
+  if (record.kind == RecordKind::kChange) {
+    return MakeError(ErrorKind::kInvalidConfig, origin + ": the topic holds rows of table " +
+                                                    std::string(record.table) +
+                                                    ": it is none of schema changes")
+        .Hint("Name the topic of schema changes in schema-topic, or leave it out of the pattern.");
+  }
+  return record.kind == RecordKind::kSchemaChange ? SchemaChanged(record, place) : true;
+}
+
 Result<bool> DebeziumStream::OtherMessage(std::string_view topic, std::string_view key,
                                           std::string_view value, const Place& place) {
   MessageReader& reader = *other_reader_;
@@ -133,7 +151,6 @@ Result<bool> DebeziumStream::OtherMessage(std::string_view topic, std::string_vi
   DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, Dispatch(record, place));
   Place next = place;
   while (go_on && reader.NextRow(&record)) {
-    next.statements = place.statements;
     next.point.row = ++last_row_;
     DRIFTLESS_ASSIGN_OR_RETURN(go_on, Dispatch(record, next));
   }
@@ -204,14 +221,22 @@ Result<bool> DebeziumStream::Change(const Record& record, const Place& place) {
     ++counters_.waiting;
     return true;
   }
+  bool waited = false;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     DRIFTLESS_ASSIGN_OR_RETURN(const Step step, FollowSchema(table, record, place));
     if (step != Step::kGoOn) return step == Step::kPutAside;
     ChangeBatchBuilder* builder = nullptr;
     if (!batches_.Begin(&table->batch, &builder)) return false;
-    if (DecodeRow(table, record, builder, place)) {
+    if (DecodeRow(table, record, builder, place, waited)) {
       ++counters_.changes;
       return batches_.End(&table->batch, place.line.size());
+    }
+    if (!waited && MayWait(*table)) {
+      waited = true;
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool came, options_.more_statements(place.point));
+      if (output_->stopping()) return false;
+      attempt -= 1;
+      if (came) continue;
     }
     bool learnt = false;
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, LearnFromRow(table, record, place, &learnt));
@@ -221,8 +246,15 @@ Result<bool> DebeziumStream::Change(const Record& record, const Place& place) {
   return Bad(place, RowError(*table));
 }
 
+// A row without a field that the table has may be from behind the statement that drops it.
+bool DebeziumStream::MayWait(const Table& table) const {
+  return options_.more_statements && table.has_ddl &&
+         (rows_.fault().kind == RowFault::Kind::kUnknownField || rows_.missing_fields() > 0 ||
+          rows_.reordered());
+}
+
 bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBuilder* builder,
-                               const Place& place) {
+                               const Place& place, bool waited) {
   using Image = RowDecoder::Image;
   builder->BeginRow(record.op, place.point, record.commit_time_ms);
   if (!record.transaction.empty()) builder->SetTransaction(record.transaction);
@@ -232,7 +264,8 @@ bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBu
     // A Debezium connector lists every column of the table in its order, so a field that is missing
     // is a column that is gone, and one in another place a column that moved (or was made again).
     // Other programs leave out what they do not know.
-    if (ok && (rows_.missing_fields() > 0 || rows_.reordered()) && !table->has_ddl &&
+    const bool shows_all = !table->has_ddl || (options_.more_statements && !waited);
+    if (ok && (rows_.missing_fields() > 0 || rows_.reordered()) && shows_all &&
         record.value_schema.empty() && !record.connector.empty()) {
       builder->AbandonRow();
       return false;
@@ -369,7 +402,22 @@ Result<bool> DebeziumStream::LearnFromRow(Table* table, const Record& record, co
   if (!record.column_types.empty()) return true;  // what the row says of itself was followed
   const bool unknown_field = rows_.fault().kind == RowFault::Kind::kUnknownField;
   if (table->has_ddl) {
-    if (!unknown_field || table->embedded == nullptr) return true;
+    if (!unknown_field) return true;
+    if (table->embedded == nullptr) {
+      if (!options_.more_statements) return true;
+      spdlog::warn(
+          "{}: no statement that adds column \"{}\" to table {} came in time; it is inferred",
+          place.Text(), rows_.fault().key, table->path.ToString());
+      const bool after = record.after.valid();
+      auto inferred = ShapeOfRow(after ? record.after : record.before, record.key,
+                                 table->schema().get(), options_.inference);
+      if (!inferred) return true;
+      for (RowShape::Field& field : inferred->fields) {
+        if (table->schema()->FindName(field.name) != nullptr) field.type_is_known = false;
+      }
+      inferred->key_is_known = false;
+      return SendInferred(table, *inferred, Missing::kKept, record, place, learnt);
+    }
     // The statement that added the column is not in the stream; the row's own schema is certain.
     spdlog::warn(
         "{}: table {} has a column \"{}\" that no statement added; it follows the "

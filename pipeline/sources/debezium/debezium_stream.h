@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,10 @@ struct StreamOptions {
   std::shared_ptr<const re2::RE2> table_names;
   std::string time_zone;  // of the Canal server; empty: the pipeline's
   InferenceRules inference;
+  // Statements come from elsewhere (Statement): where a row does not fit the schema at its place,
+  // asks for those up to it and waits for them a while; true: some came. Then what they did not
+  // tell is inferred. Null: statements stand between the rows.
+  std::function<Result<bool>(const Point& row)> more_statements;
   // The stream holds the statements that change columns, not those about indexes (our Kafka
   // sink's): an index that a statement names is believed to be there.
   bool believes_indexes = false;
@@ -84,6 +89,13 @@ class DebeziumStream {
   // Line.
   Result<bool> Message(std::string_view topic, std::string_view key, std::string_view value,
                        const Point& point, const std::string& origin);
+  // A statement that stands in another topic, in front of the record at `point`; its value is
+  // followed by kJsonPadding bytes. May be called within more_statements. Else as Message.
+  Result<bool> Statement(std::string_view key, std::string_view value, const Point& point,
+                         const std::string& origin);
+  // Where the last statement stands: its row is below kChangeRow; row and offset 0 before any.
+  const Point& last_statement() const { return last_statement_; }
+
   // The row number of the last record's last change: kChangeRow, more where it had several rows.
   uint32_t last_row() const { return last_row_; }
   // Sends everything that waits. False: the pipeline stops.
@@ -101,17 +113,21 @@ class DebeziumStream {
     Point point;  // of the record's change; row is kChangeRow
     const std::string* origin = nullptr;
     std::string_view line;
-    mutable uint32_t statements = 0;
-
-    // Statements of one record stand one after the other, all before its change: a row must not be
-    // covered by the cut of the schema change that was learnt from it.
-    Point NextStatement() const {
-      Point statement = point;
-      statement.row = statements++;
-      return statement;
-    }
     std::string Text() const;
   };
+  // Statements of one record stand one after the other, all before its change: a row must not be
+  // covered by the cut of the schema change that was learnt from it.
+  Point NextStatement(const Place& place) {
+    last_statement_ = {place.point.stream, place.point.epoch, place.point.offset,
+                       NextStatementRow(place), 0};
+    any_statement_ = true;
+    return last_statement_;
+  }
+  uint32_t NextStatementRow(const Place& place) const {
+    const bool same = any_statement_ && last_statement_.epoch == place.point.epoch &&
+                      last_statement_.offset == place.point.offset;
+    return same ? last_statement_.row + 1 : 0;
+  }
 
   Result<bool> Bad(const Place& place, Error error);
   Result<bool> OtherMessage(std::string_view topic, std::string_view key, std::string_view value,
@@ -135,6 +151,8 @@ class DebeziumStream {
   Result<Step> PutAside(const Place& place, const Error& error);
   // After a row did not fit: learns from the row where no schema is given. False: nothing to learn.
   Result<bool> LearnFromRow(Table* table, const Record& record, const Place& place, bool* learnt);
+  // Whether the statements that say what the row shows may be on their way.
+  bool MayWait(const Table& table) const;
   Result<bool> SendInferred(Table* table, const RowShape& shape, Missing missing,
                             const Record& record, const Place& place, bool* changed);
   // Parks the tables in front of a statement that nobody has decided on.
@@ -153,7 +171,7 @@ class DebeziumStream {
                         const Record& record, const Place& place, std::string_view statement);
   Result<bool> Adopt(const TablePath& path, TableSchemaPtr schema);
   bool DecodeRow(Table* table, const Record& record, ChangeBatchBuilder* builder,
-                 const Place& place);
+                 const Place& place, bool waited);
   Error RowError(const Table& table) const;
 
   const StreamOptions options_;
@@ -161,6 +179,7 @@ class DebeziumStream {
   const StreamId stream_;
   SourceOutput* const output_;
   RecordReader reader_;
+  RecordReader statement_reader_;  // of Statement: a record may be held while it reads
   std::unique_ptr<MessageReader> other_reader_;  // of formats other than Debezium's
   RowDecoder rows_;
   OpenBatches batches_;
@@ -173,6 +192,8 @@ class DebeziumStream {
   StreamCounters counters_;
   int64_t last_event_time_ms_ = 0;
   uint32_t last_row_ = kChangeRow;
+  Point last_statement_;
+  bool any_statement_ = false;
 };
 
 }  // namespace driftless::debezium

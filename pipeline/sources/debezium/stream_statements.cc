@@ -25,7 +25,7 @@ Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, M
                                           const Record& record, const Place& place, bool* changed) {
   auto statement = std::make_shared<StatementChange>();
   statement->table = table->path;
-  statement->point = place.NextStatement();
+  statement->point = NextStatement(place);
   statement->commit_time_ms = record.commit_time_ms;
   statement->inferred = true;
   statement->from_snapshot = record.op == Op::kRead;
@@ -86,7 +86,7 @@ Result<bool> DebeziumStream::Truncate(const Record& record, const Place& place) 
   if (table->waits || table->schema() == nullptr) return true;  // nothing of it was ever sent
   auto statement = std::make_shared<StatementChange>();
   statement->table = table->path;
-  statement->point = place.NextStatement();
+  statement->point = NextStatement(place);
   statement->commit_time_ms = record.commit_time_ms;
   statement->parts.push_back({0, TruncateTable{}, table->schema(), table->schema()});
   if (!batches_.Seal(&table->batch)) return false;
@@ -134,7 +134,7 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
   if (!change) return Bad(place, change.error());
   UnclearStatement unclear;
   unclear.point = place.point;
-  unclear.point.row = 0;
+  unclear.point.row = NextStatementRow(place);
   unclear.text = change->ddl;
   // What a statement means for one table may depend on another that waits.
   if (auto others = DrawnIn(record, *change)) {
@@ -188,14 +188,14 @@ Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeR
   std::map<TablePath, TableSchemaPtr> after;
   std::map<TablePath, Point> made_at;
   for (StatementChange& statement : outcome.changes) {
-    statement.point = place.NextStatement();
+    statement.point = NextStatement(place);
     made_at[statement.table] = statement.point;
     if (statement.after() != nullptr) made_at[statement.after()->path] = statement.point;
   }
   for (const TablePath& path : outcome.touched) {
     after[path] = ddl_.Find(path);
     // Shadow tables of online schema changes are tracked, and told of to nobody.
-    if (!made_at.contains(path)) made_at[path] = place.NextStatement();
+    if (!made_at.contains(path)) made_at[path] = NextStatement(place);
   }
   for (auto& [path, schema] : after) {
     const TableSchemaPtr computed = schema;

@@ -1,5 +1,6 @@
 #include <librdkafka/rdkafka.h>
 #include <re2/re2.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <map>
@@ -34,11 +35,29 @@ class KafkaSource : public Source {
           .Context("kafka source");
     }
     topics_ = std::move(*topics);
+    const std::string schema_topic = SchemaTopicOf(topics_);
+    std::shared_ptr<SchemaTopic> schemas;
+    std::shared_ptr<StatementAlignment> all;
+    if (!schema_topic.empty()) {
+      auto started = SchemaTopic::Start(options_.consumer, schema_topic, context_.clock);
+      if (!started) return std::move(started.error()).Context("kafka source");
+      schemas = std::move(*started);
+      size_t count = 0;
+      for (const auto& [topic, partitions] : topics_) {
+        count += topic == schema_topic ? 0 : static_cast<size_t>(partitions);
+      }
+      // A statement may be about tables of any topic.
+      if (count > 1) all = std::make_shared<StatementAlignment>(count);
+    }
     for (const auto& [topic, count] : topics_) {
-      std::shared_ptr<StatementAlignment> alignment;
-      if (count > 1) alignment = std::make_shared<StatementAlignment>(static_cast<size_t>(count));
+      if (topic == schema_topic) continue;
+      std::shared_ptr<StatementAlignment> alignment = all;
+      if (schemas == nullptr && count > 1) {
+        alignment = std::make_shared<StatementAlignment>(static_cast<size_t>(count));
+      }
       for (int32_t i = 0; i < count; ++i) {
-        partitions_.push_back({topic, i, static_cast<size_t>(i), alignment});
+        const size_t index = all == nullptr ? static_cast<size_t>(i) : partitions_.size();
+        partitions_.push_back({topic, i, index, alignment, schemas});
       }
     }
     if (partitions_.empty()) {
@@ -75,24 +94,47 @@ class KafkaSource : public Source {
 
   // The group's offsets are for people who watch the lag; positions live in our state.
   void Acknowledge(const CutPosition& position) override {
-    if (options_.group.empty()) return;
-    rd_kafka_topic_partition_list_t* list = rd_kafka_topic_partition_list_new(1);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      for (size_t i = 0; i < partitions_.size(); ++i) {
-        if (!ids_[i]) continue;
-        const auto last = position.Last(*ids_[i]);
-        if (!last) continue;
-        rd_kafka_topic_partition_list_add(list, partitions_[i].topic.c_str(),
-                                          partitions_[i].partition)
-            ->offset = static_cast<int64_t>(last->offset) + 1;
-      }
+    if (options_.group.empty() || client_ == nullptr) return;
+    Offsets offsets = OffsetsOf(position);
+    if (offsets->cnt > 0) rd_kafka_commit(client_->handle(), offsets.get(), /*async=*/1);
+    acknowledged_ = std::move(offsets);
+  }
+
+  // What was acknowledged last may not have been sent yet.
+  ~KafkaSource() override {
+    if (acknowledged_ == nullptr || acknowledged_->cnt == 0) return;
+    constexpr int kWaitMs = 5000;
+    rd_kafka_queue_t* queue = rd_kafka_queue_new(client_->handle());
+    rd_kafka_commit_queue(client_->handle(), acknowledged_.get(), queue, nullptr, nullptr);
+    if (rd_kafka_event_t* event = rd_kafka_queue_poll(queue, kWaitMs)) {
+      rd_kafka_event_destroy(event);
     }
-    if (list->cnt > 0) rd_kafka_commit(client_->handle(), list, /*async=*/1);
-    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_queue_destroy(queue);
   }
 
  private:
+  struct DestroyList {
+    void operator()(rd_kafka_topic_partition_list_t* list) const {
+      rd_kafka_topic_partition_list_destroy(list);
+    }
+  };
+  using Offsets = std::unique_ptr<rd_kafka_topic_partition_list_t, DestroyList>;
+
+  Offsets OffsetsOf(const CutPosition& position) {
+    Offsets offsets(rd_kafka_topic_partition_list_new(1));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 0; i < partitions_.size(); ++i) {
+      if (!ids_[i]) continue;
+      const auto last = position.Last(*ids_[i]);
+      if (!last) continue;
+      const int64_t next = KafkaPartitionReader::NextOffset(*last, position.Resume(*ids_[i]));
+      rd_kafka_topic_partition_list_add(offsets.get(), partitions_[i].topic.c_str(),
+                                        partitions_[i].partition)
+          ->offset = next;
+    }
+    return offsets;
+  }
+
   Result<std::map<std::string, int32_t>> FindTopics() {
     std::map<std::string, int32_t> found;
     if (options_.pattern.empty()) {
@@ -108,6 +150,26 @@ class KafkaSource : public Source {
     for (const auto& one : cluster.topics) {
       if (re2::RE2::FullMatch(one.name, *pattern)) found[one.name] = one.partitions;
     }
+    return found;
+  }
+
+  // The option's, else the one topic whose name and a dot begin others of the form
+  // prefix.database.table, as Debezium names them.
+  std::string SchemaTopicOf(const std::map<std::string, int32_t>& topics) const {
+    if (!options_.schema_topic.empty()) return options_.schema_topic;
+    if (options_.stream.records != debezium::RecordFormat::kDebeziumJson) return "";
+    std::string found;
+    for (const auto& [topic, partitions] : topics) {
+      const std::string prefix = topic + ".";
+      const bool begins = std::any_of(topics.begin(), topics.end(), [&](const auto& other) {
+        return other.first.starts_with(prefix) &&
+               other.first.find('.', prefix.size()) != std::string::npos;
+      });
+      if (!begins || partitions != 1) continue;
+      if (!found.empty()) return "";
+      found = topic;
+    }
+    if (!found.empty()) spdlog::info("kafka source: topic {} is read for schema changes", found);
     return found;
   }
 
@@ -132,6 +194,7 @@ class KafkaSource : public Source {
   std::vector<KafkaPartition> partitions_;
   std::mutex mutex_;
   std::vector<std::optional<StreamId>> ids_;
+  Offsets acknowledged_;
 };
 
 }  // namespace

@@ -90,7 +90,10 @@ std::span<const OptionSpec> KafkaSourceOptionSpecs() {
        .doc = "CREATE TABLE statements of Flink SQL that give the first schemas.",
        .change = OnChange::kNewState},
       {.key = "schema-topic",
-       .doc = "A topic with the schema changes of Debezium, read beside the data.",
+       .doc =
+           "The topic of Debezium's schema changes (named like its topic.prefix), read beside the "
+           "data from its beginning. Default: the topic among those read whose name and a dot "
+           "begin the names of others.",
        .change = OnChange::kNewState},
       {.key = "schema-topic.max-wait",
        .type = OptionType::kDuration,
@@ -169,8 +172,6 @@ constexpr std::array kNotYet = {
     "scan.check.duplicated.group.id",
     "schema.inference.strategy",
     "scan.value.initial-schemas.ddls",
-    "schema-topic",
-    "schema-topic.max-wait",
     "metadata.list",
     "ingestion.error-tolerance.max-count",
     "debezium-json.schema-include",
@@ -289,6 +290,12 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
   debezium::StreamOptions& stream = options.stream;
   DRIFTLESS_TRY(
       debezium::ReadFormatOptions(values, KafkaSourceOptionSpecs(), "value.format", &stream));
+  options.schema_topic = values.String("schema-topic").value_or("");
+  options.schema_wait_ms = values.DurationMs("schema-topic.max-wait").value_or(60'000);
+  if (!options.schema_topic.empty() && stream.records != debezium::RecordFormat::kDebeziumJson) {
+    return InvalidAt(values, "schema-topic",
+                     "schema-topic has no effect: only Debezium has such a topic");
+  }
   stream.believes_indexes = true;
   stream.tinyint1_is_boolean =
       stream.records == debezium::RecordFormat::kCanalJson &&

@@ -27,6 +27,9 @@ struct KafkaSourceOptions {
   std::map<int32_t, int64_t> start_offsets;  // by partition
   bool bounded = false;                      // ends at the end that it finds at the start
   int64_t discovery_interval_ms = 300'000;   // 0: never
+  // Debezium's topic of schema changes; empty: looked for among the topics.
+  std::string schema_topic;
+  int64_t schema_wait_ms = 60'000;  // how long a row waits for its statement
   debezium::StreamOptions stream;
 };
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <functional>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace driftless {
@@ -41,7 +43,7 @@ class AligningOutput : public SourceOutput {
   bool Changes(ChangeBatchPtr batch) override { return output_.Changes(std::move(batch)); }
   bool Schema(StatementChangePtr change, std::string position) override {
     if (partition_.alignment == nullptr) return output_.Schema(std::move(change), position);
-    if (change->inferred) {
+    if (change->inferred && !is_aligned_) {
       auto sends = partition_.alignment->Announce(*change, partition_.topic);
       if (!sends) {
         failure_ = std::move(sends.error()).Position(position);
@@ -72,13 +74,49 @@ class AligningOutput : public SourceOutput {
   }
   bool stopping() const override { return output_.stopping(); }
 
+  // Whether what is sent now is known to every partition, whatever it was made from.
+  void SetAligned(bool is_aligned) { is_aligned_ = is_aligned; }
+
   std::optional<Error> TakeFailure() { return std::exchange(failure_, std::nullopt); }
 
  private:
   SourceOutput& output_;
   const KafkaPartition& partition_;
   std::optional<Error> failure_;
+  bool is_aligned_ = false;
 };
+
+// What a position keeps to go on.
+struct Resume {
+  uint64_t statements = 0;  // that were sent
+  uint64_t records = 0;     // of the topic of statements that were taken
+  int64_t next_offset = -1;
+
+  std::string ToText() const {
+    return std::to_string(statements) + " " + std::to_string(records) + " " +
+           std::to_string(next_offset);
+  }
+  int64_t NextOffset(const Point& last) const {
+    return next_offset >= 0 ? next_offset : static_cast<int64_t>(last.offset) + 1;
+  }
+  static Resume Parse(std::string_view text) {
+    Resume resume;
+    const char* at = text.data();
+    const char* end = at + text.size();
+    const auto number = [&](auto* value) {
+      while (at < end && *at == ' ') ++at;
+      at = std::from_chars(at, end, *value).ptr;
+    };
+    number(&resume.statements);
+    number(&resume.records);
+    if (at < end) number(&resume.next_offset);
+    return resume;
+  }
+};
+
+// How long a partition must have nothing new, and a statement be known, before the statement is
+// carried out there without a row behind it: rows from before it may still be on their way.
+constexpr int64_t kIdleUs = 1'000'000;
 
 }  // namespace
 
@@ -91,7 +129,7 @@ class KafkaPartitionReader::Reading {
         client_(*client),
         partition_(std::move(partition)),
         output_(output, partition_),
-        stream_(options.stream, context, stream, &output_),
+        stream_(StreamOptionsOf(options), context, stream, &output_),
         origin_(partition_.topic + "/" + std::to_string(partition_.partition)),
         flush_interval_us_(std::clamp<int64_t>(context.max_wait_ms, 1, 1000) * 1000) {
     point_.stream = stream;
@@ -117,6 +155,17 @@ class KafkaPartitionReader::Reading {
   }
 
  private:
+  debezium::StreamOptions StreamOptionsOf(const KafkaSourceOptions& options) {
+    debezium::StreamOptions stream = options.stream;
+    if (partition_.schemas != nullptr) {
+      stream.more_statements = [this](const Point& row) { return WaitForStatements(row); };
+      // Each partition meets the statement: a table cannot wait in all of them at one place.
+      const OnUnparsedDdl on_unparsed = stream.on_unparsed_ddl.value_or(context_.on_unparsed_ddl);
+      if (on_unparsed == OnUnparsedDdl::kPark) stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
+    }
+    return stream;
+  }
+
   // The offset to start at. Takes up the schemas of the position.
   Result<int64_t> Begin(const CutPosition& from) {
     int64_t low = 0;
@@ -130,15 +179,15 @@ class KafkaPartitionReader::Reading {
       if (partition_.alignment != nullptr) partition_.alignment->Begin(partition_.index, 0);
       return StartOffset(low);
     }
-    uint64_t statements = 0;
-    const std::string& resume = from.Resume(point_.stream);
-    std::from_chars(resume.data(), resume.data() + resume.size(), statements);
+    const Resume resume = Resume::Parse(from.Resume(point_.stream));
     if (partition_.alignment != nullptr) {
-      partition_.alignment->Begin(partition_.index, statements);
+      partition_.alignment->Begin(partition_.index, resume.statements);
     }
-    point_.offset = last->offset;
-    point_.row = std::max(debezium::DebeziumStream::kChangeRow, last->row);
-    next_offset_ = static_cast<int64_t>(last->offset) + 1;
+    records_ = resume.records;
+    next_offset_ = resume.NextOffset(*last);
+    point_ = *last;
+    has_point_ = true;
+    resume_ = resume;
     DRIFTLESS_TRY(stream_.Restore(point_));
     if (next_offset_ < low) {
       return MakeError(ErrorKind::kNotFound, origin_ + " begins at offset " + std::to_string(low) +
@@ -190,14 +239,20 @@ class KafkaPartitionReader::Reading {
   bool AtEnd() const { return options_.bounded && next_offset_ >= end_; }
 
   Result<void> Loop(const std::function<Result<void>()>& check_topics) {
-    last_flush_us_ = last_check_us_ = context_.clock->MonotonicMicros();
+    last_flush_us_ = last_check_us_ = last_row_us_ = context_.clock->MonotonicMicros();
     std::vector<rd_kafka_message_t*> messages(kMessagesPerCall);
     while (!output_.stopping() && !AtEnd()) {
       const int wait_ms = static_cast<int>(std::max<int64_t>(flush_interval_us_ / 1000, 1));
       const ssize_t got = rd_kafka_consume_batch(topic_.get(), partition_.partition, wait_ms,
                                                  messages.data(), messages.size());
       if (got < 0) return kafka::MakeKafkaError(rd_kafka_last_error(), "reading " + origin_);
-      Result<bool> taken = true;
+      Result<bool> taken = got == 0 ? TakeIdle() : true;
+      // Every statement that was in its topic before these rows were fetched.
+      if (got > 0 && partition_.schemas != nullptr) {
+        if (auto caught_up = partition_.schemas->CatchUp(kCallMs); !caught_up) {
+          taken = std::move(caught_up.error());
+        }
+      }
       for (ssize_t i = 0; i < got; ++i) {
         if (taken && *taken) taken = Take(*messages[static_cast<size_t>(i)]);
         rd_kafka_message_destroy(messages[static_cast<size_t>(i)]);
@@ -213,14 +268,90 @@ class KafkaPartitionReader::Reading {
       }
     }
     if (auto failure = output_.TakeFailure()) return std::move(*failure);
+    if (!AtEnd() || partition_.schemas == nullptr || output_.stopping()) return {};
+    // The end of a bounded reading: statements without a row behind them.
+    DRIFTLESS_TRY(partition_.schemas->CatchUp(kCallMs));
+    DRIFTLESS_TRY(TakeStatements([](const SchemaTopic::Statement&) { return true; }));
+    if (auto failure = output_.TakeFailure()) return std::move(*failure);
     return {};
+  }
+
+  // The statements of the other topic that come next and that `is_due`; in front of the next
+  // record. False: the pipeline stops.
+  template <typename IsDue>
+  Result<bool> TakeStatements(const IsDue& is_due) {
+    while (const SchemaTopic::Statement* statement = partition_.schemas->Get(records_)) {
+      if (!is_due(*statement)) break;
+      Point place = point_;
+      place.offset = static_cast<uint64_t>(next_offset_);
+      place.row = debezium::DebeziumStream::kChangeRow;
+      const std::string origin = partition_.schemas->topic() +
+                                 "/0:" + std::to_string(statement->offset) + ", before " + origin_;
+      output_.SetAligned(true);
+      auto taken = stream_.Statement(
+          statement->key, std::string_view(statement->value).substr(0, statement->value_bytes),
+          place, origin);
+      output_.SetAligned(false);
+      if (!taken || !*taken) return taken;
+      ++records_;
+      ++taken_statements_;
+    }
+    return true;
+  }
+
+  // Nothing new has come: statements that have been known for a while are carried out.
+  Result<bool> TakeIdle() {
+    if (partition_.schemas == nullptr) return true;
+    const int64_t now_us = context_.clock->MonotonicMicros();
+    if (now_us - last_row_us_ < kIdleUs) return true;
+    const uint64_t before = taken_statements_;
+    auto taken = TakeStatements([&](const SchemaTopic::Statement& statement) {
+      return now_us - statement.seen_us >= kIdleUs;
+    });
+    if (!taken || !*taken || taken_statements_ == before) return taken;
+    const Point& last = stream_.last_statement();
+    if (last.offset == static_cast<uint64_t>(next_offset_)) MoveTo(last);
+    return true;
+  }
+
+  // A row that does not fit the schema at its place: its statement may be late.
+  Result<bool> WaitForStatements(const Point&) {
+    const uint64_t before = taken_statements_;
+    const int64_t end_us = context_.clock->MonotonicMicros() + options_.schema_wait_ms * 1000;
+    while (!output_.stopping()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, TakeStatementsBefore(row_place_));
+      if (!go_on || taken_statements_ > before) return go_on;
+      // The topic is beyond this row: what it does not fit will not come.
+      const SchemaTopic::Statement* next = partition_.schemas->Get(records_);
+      if (next != nullptr || context_.clock->MonotonicMicros() >= end_us) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+
+  Result<bool> TakeStatementsBefore(const std::optional<LogPlace>& row) {
+    if (!row) return true;
+    return TakeStatements([&](const SchemaTopic::Statement& statement) {
+      return !statement.place || !row->Precedes(*statement.place);
+    });
+  }
+
+  // All up to `point` is consumed: the position that is reported from now on.
+  void MoveTo(const Point& point) {
+    point_ = point;
+    has_point_ = true;
+    if (partition_.alignment != nullptr) {
+      resume_.statements = partition_.alignment->passed(partition_.index);
+    }
+    resume_.records = records_;
+    resume_.next_offset = next_offset_;
   }
 
   Result<bool> Take(const rd_kafka_message_t& message) {
     if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
       // Offsets may end in control records, which nobody sees.
       next_offset_ = std::max(next_offset_, message.offset);
-      return true;
+      return TakeIdle();
     }
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       if (message.err == RD_KAFKA_RESP_ERR__TRANSPORT ||
@@ -239,12 +370,19 @@ class KafkaPartitionReader::Reading {
     const std::string_view value = std::string_view(value_).substr(0, message.len);
     const std::string_view key =
         WithoutTableId({static_cast<const char*>(message.key), message.key_len}, &key_);
+    next_offset_ = message.offset;
+    if (partition_.schemas != nullptr) {
+      last_row_us_ = context_.clock->MonotonicMicros();
+      if (auto place = LogPlaceOf(value)) row_place_ = std::move(place);
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, TakeStatementsBefore(row_place_));
+      if (!go_on) return false;
+    }
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on,
                                stream_.Message(partition_.topic, key, value, next, origin_));
     if (!go_on) return false;
-    point_ = next;
-    point_.row = stream_.last_row();
+    next.row = stream_.last_row();
     next_offset_ = message.offset + 1;
+    MoveTo(next);
     return true;
   }
 
@@ -252,10 +390,8 @@ class KafkaPartitionReader::Reading {
   bool Flush() {
     last_flush_us_ = context_.clock->MonotonicMicros();
     if (!stream_.Flush()) return false;
-    if (point_.row == 0) return true;  // nothing was read yet
-    const uint64_t statements =
-        partition_.alignment == nullptr ? 0 : partition_.alignment->passed(partition_.index);
-    return output_.Progress(point_, std::to_string(statements), stream_.last_event_time_ms());
+    if (!has_point_) return true;  // nothing was read yet
+    return output_.Progress(point_, resume_.ToText(), stream_.last_event_time_ms());
   }
 
   const KafkaSourceOptions& options_;
@@ -267,8 +403,14 @@ class KafkaPartitionReader::Reading {
   const std::string origin_;  // "orders/3"
   const int64_t flush_interval_us_;
   std::unique_ptr<rd_kafka_topic_t, DestroyTopic> topic_;
-  Point point_;  // the last record that was consumed
+  Point point_;  // the last record, or statement without a record behind it, that was consumed
+  bool has_point_ = false;
+  Resume resume_;  // of point_
   int64_t next_offset_ = 0;
+  uint64_t records_ = 0;  // of the topic of statements that were taken
+  uint64_t taken_statements_ = 0;
+  std::optional<LogPlace> row_place_;  // of the last row
+  int64_t last_row_us_ = 0;
   int64_t end_ = 0;  // behind the last record there was at the start
   int64_t last_flush_us_ = 0;
   int64_t last_check_us_ = 0;
@@ -284,6 +426,10 @@ KafkaPartitionReader::KafkaPartitionReader(const KafkaSourceOptions& options,
                                          output)) {}
 
 KafkaPartitionReader::~KafkaPartitionReader() = default;
+
+int64_t KafkaPartitionReader::NextOffset(const Point& last, std::string_view resume) {
+  return Resume::Parse(resume).NextOffset(last);
+}
 
 Result<void> KafkaPartitionReader::Run(const CutPosition& from,
                                        const std::function<Result<void>()>& check_topics) {

@@ -1,0 +1,126 @@
+"""A Kafka broker of its own for a test, and a producer that is none of ours: librdkafka by ctypes."""
+import ctypes
+import ctypes.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import replay  # noqa: E402
+from pipelines import check  # noqa: E402
+
+KAFKA = os.path.join(replay.TOP, "tests/peers/kafka")
+
+
+def is_installed():
+    return os.path.exists(os.path.join(replay.PEERS, "dist", "kafka", ".stamp"))
+
+
+class Broker:
+    """A broker of its own for this run."""
+
+    def __init__(self, name):
+        self.env = {**os.environ, "PEERS_DIR": replay.PEERS, "KAFKA_JIT": "1",
+                    "PEERS_INSTANCE": f"kafka-{name}-{os.getpid()}"}
+        self.bootstrap = None
+
+    def start(self):
+        for _ in range(3):  # the peer waits for a minute; a busy machine may need more
+            started = subprocess.run([KAFKA, "start"], env=self.env, capture_output=True, text=True)
+            found = re.search(r"KAFKA_BOOTSTRAP=(\S+)", started.stdout)
+            if found:
+                self.bootstrap = found[1]
+                return
+        sys.exit("the broker does not start:\n" + started.stdout[-1000:] + started.stderr[-3000:])
+
+    def stop(self):
+        subprocess.run([KAFKA, "wipe"], env=self.env, capture_output=True)
+        shutil.rmtree(os.path.join(replay.PEERS, "inst", self.env["PEERS_INSTANCE"]), ignore_errors=True)
+
+    def committed_records(self, topics):
+        """The committed records of all topics that match: [(partition, key, message)], each partition in its order."""
+        read = subprocess.run(
+            [KAFKA, "cli", "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.bootstrap,
+             "--include", topics, "--from-beginning", "--isolation-level", "read_committed", "--timeout-ms", "20000",
+             "--formatter-property", "print.partition=true",
+             "--formatter-property", "print.key=true"],
+            env=self.env, capture_output=True, text=True, encoding="utf-8")
+        # The client's log stands between the records.
+        found = re.findall(r"^Partition:(\d+)\t(\{.*\})\t(\{.*\}|null)$", read.stdout, re.M)
+        total = re.search(r"Processed a total of (\d+) messages", read.stdout + read.stderr)
+        check(total and int(total[1]) == len(found) > 0,
+              f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")
+        return [(int(partition), key, json.loads(message)) for partition, key, message in found]
+
+
+class Producer:
+    """Sends bytes. `transactional`: an id; then begin() and commit() or abort() stand around the sends."""
+
+    def __init__(self, bootstrap, transactional=None):
+        name = ctypes.util.find_library("rdkafka") or "librdkafka.so.1"
+        self.lib = lib = ctypes.CDLL(name)
+        for function, kind in (("rd_kafka_conf_new", ctypes.c_void_p), ("rd_kafka_new", ctypes.c_void_p),
+                               ("rd_kafka_topic_new", ctypes.c_void_p), ("rd_kafka_queue_new", ctypes.c_void_p),
+                               ("rd_kafka_NewTopic_new", ctypes.c_void_p),
+                               ("rd_kafka_NewPartitions_new", ctypes.c_void_p), ("rd_kafka_queue_poll", ctypes.c_void_p),
+                               ("rd_kafka_init_transactions", ctypes.c_void_p),
+                               ("rd_kafka_begin_transaction", ctypes.c_void_p),
+                               ("rd_kafka_commit_transaction", ctypes.c_void_p),
+                               ("rd_kafka_abort_transaction", ctypes.c_void_p)):
+            getattr(lib, function).restype = kind
+        text = ctypes.create_string_buffer(512)
+        conf = ctypes.c_void_p(lib.rd_kafka_conf_new())
+        settings = {"bootstrap.servers": bootstrap, "partitioner": "murmur2_random", "enable.idempotence": "true",
+                    "linger.ms": "1", "log_level": "0"}
+        if transactional:
+            settings["transactional.id"] = transactional
+        for key, value in settings.items():
+            check(lib.rd_kafka_conf_set(conf, key.encode(), value.encode(), text, 512) == 0, text.value)
+        self.handle = ctypes.c_void_p(lib.rd_kafka_new(0, conf, text, 512))
+        check(self.handle.value, text.value)
+        self.topics = {}
+        if transactional:
+            check(not lib.rd_kafka_init_transactions(self.handle, 60000), "no transactions")
+
+    def create(self, **partitions):
+        """Creates topics; the names are those of the arguments."""
+        queue = ctypes.c_void_p(self.lib.rd_kafka_queue_new(self.handle))
+        text = ctypes.create_string_buffer(512)
+        new = [ctypes.c_void_p(self.lib.rd_kafka_NewTopic_new(name.encode(), count, 1, text, 512))
+               for name, count in partitions.items()]
+        self.lib.rd_kafka_CreateTopics(self.handle, (ctypes.c_void_p * len(new))(*new), ctypes.c_size_t(len(new)),
+                                       None, queue)
+        check(self.lib.rd_kafka_queue_poll(queue, 60000), "no topics")
+
+    def grow(self, topic, partitions):
+        queue = ctypes.c_void_p(self.lib.rd_kafka_queue_new(self.handle))
+        text = ctypes.create_string_buffer(512)
+        new = ctypes.c_void_p(self.lib.rd_kafka_NewPartitions_new(topic.encode(), ctypes.c_size_t(partitions), text, 512))
+        self.lib.rd_kafka_CreatePartitions(self.handle, (ctypes.c_void_p * 1)(new), ctypes.c_size_t(1), None, queue)
+        check(self.lib.rd_kafka_queue_poll(queue, 60000), "no partitions")
+        self.topics.pop(topic, None)
+
+    def send(self, topic, key, value, partition=-1):
+        """`key` and `value` are text; a None is null."""
+        if topic not in self.topics:
+            self.topics[topic] = ctypes.c_void_p(self.lib.rd_kafka_topic_new(self.handle, topic.encode(), None))
+        key, value = (None if t is None else t.encode() for t in (key, value))
+        arguments = (self.topics[topic], ctypes.c_int32(partition), 2, value, ctypes.c_size_t(len(value or b"")), key,
+                     ctypes.c_size_t(len(key or b"")), None)
+        while self.lib.rd_kafka_produce(*arguments):
+            self.lib.rd_kafka_poll(self.handle, 100)
+
+    def flush(self):
+        check(self.lib.rd_kafka_flush(self.handle, 60000) == 0, "not all was sent")
+
+    def begin(self):
+        check(not self.lib.rd_kafka_begin_transaction(self.handle), "no transaction")
+
+    def commit(self):
+        check(not self.lib.rd_kafka_commit_transaction(self.handle, 60000), "not committed")
+
+    def abort(self):
+        check(not self.lib.rd_kafka_abort_transaction(self.handle, 60000), "not aborted")
