@@ -6,6 +6,18 @@
 #include <algorithm>
 
 namespace driftless::lake {
+namespace {
+
+// Lower than the others' by a weight of three, not more: where the system does not let a thread
+// take its priority back (RLIMIT_NICE), whoever waits for it must not wait for ever.
+constexpr int kLowPriority = 5;
+
+// A Linux thread has a nice value of its own (setpriority(2), "C library/kernel differences").
+void SetNice(int thread_id, int nice) {
+  setpriority(PRIO_PROCESS, static_cast<id_t>(thread_id), nice);
+}
+
+}  // namespace
 
 Compactor::Compactor(Compact compact) : compact_(std::move(compact)), thread_([this] { Run(); }) {}
 
@@ -13,6 +25,7 @@ Compactor::~Compactor() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
+    Hurry();
     stop_ = true;
     changed_.notify_all();
   }
@@ -27,9 +40,13 @@ void Compactor::Enqueue(const TablePath& table) {
   changed_.notify_all();
 }
 
+void Compactor::Hurry() {
+  if (running_ != nullptr) SetNice(thread_id_, getpriority(PRIO_PROCESS, 0));
+}
+
 void Compactor::Run() {
-  // A Linux thread has a nice value of its own (setpriority(2), "C library/kernel differences").
-  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 10);
+  const int own = gettid();
+  const int usual = getpriority(PRIO_PROCESS, 0);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
@@ -37,7 +54,9 @@ void Compactor::Run() {
     const TablePath table = std::move(waiting_.front());
     waiting_.pop_front();
     running_ = &table;
+    thread_id_ = own;
     stop_ = false;
+    SetNice(own, std::min(usual + kLowPriority, 19));
     lock.unlock();
     compact_(table, stop_);
     lock.lock();
@@ -55,7 +74,10 @@ Compactor::Pause::Pause(Compactor* compactor, const TablePath& table)
   const auto is_running = [this] {
     return compactor_->running_ != nullptr && *compactor_->running_ == table_;
   };
-  if (is_running()) compactor_->stop_ = true;
+  if (is_running()) {
+    compactor_->Hurry();
+    compactor_->stop_ = true;
+  }
   compactor_->changed_.wait(lock, [&] { return !is_running(); });
 }
 

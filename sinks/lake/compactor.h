@@ -19,7 +19,8 @@ struct CompactionReport {
 };
 
 // Compacts tables one at a time on a thread of its own, at low priority, so that no cut waits for
-// it. Thread-safe.
+// it. Whoever must wait for it all the same (a pause, the end) gives it the priority that it needs:
+// on a busy machine a thread of low priority may get no time at all. Thread-safe.
 class Compactor {
  public:
   // `compact` does one table and looks at `stop` between batches: when it is set, it returns soon
@@ -48,6 +49,7 @@ class Compactor {
 
  private:
   void Run();
+  void Hurry();  // locked; whoever calls it waits for what runs
 
   Compact compact_;
   std::mutex mutex_;
@@ -55,6 +57,7 @@ class Compactor {
   std::deque<TablePath> waiting_;
   std::multiset<TablePath> paused_;
   const TablePath* running_ = nullptr;
+  int thread_id_ = 0;              // while something runs
   std::atomic<bool> stop_{false};  // of what runs
   bool closed_ = false;
   std::thread thread_;  // last: it uses all the others

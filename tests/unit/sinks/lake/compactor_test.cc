@@ -1,9 +1,11 @@
 #include "sinks/lake/compactor.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <future>
 #include <latch>
+#include <thread>
 
 namespace driftless::lake {
 namespace {
@@ -60,6 +62,61 @@ TEST(CompactorTest, APauseStopsWhatRunsAndKeepsTheTableOut) {
 }
 
 TEST(CompactorTest, PausingNothingIsAllowed) { const Compactor::Pause pause(nullptr, kOrders); }
+
+int NiceOfThisThread() { return getpriority(PRIO_PROCESS, 0); }
+
+bool MayRaiseItsPriority() {
+  bool may = false;
+  std::thread([&] {
+    const int usual = NiceOfThisThread();
+    setpriority(PRIO_PROCESS, 0, usual + 1);
+    may = setpriority(PRIO_PROCESS, 0, usual) == 0;
+  }).join();
+  return may;
+}
+
+struct Seen {
+  std::atomic<bool> runs{false};
+  std::atomic<int> before{100};
+  std::atomic<int> after{100};
+};
+
+Compactor::Compact RunsUntilStopped(Seen* seen) {
+  return [seen](const TablePath&, const std::atomic<bool>& stop) {
+    seen->before = NiceOfThisThread();
+    seen->runs = true;
+    while (!stop) std::this_thread::yield();
+    seen->after = NiceOfThisThread();
+  };
+}
+
+void WaitUntilItRuns(Seen* seen) {
+  while (!seen->runs) std::this_thread::yield();
+}
+
+// On a busy machine a thread of low priority hardly runs: who waits for it must not wait behind
+// everybody else.
+TEST(CompactorTest, WhoeverWaitsForACompactionGivesItItsPriority) {
+  if (!MayRaiseItsPriority()) GTEST_SKIP() << "the system lets no thread raise its priority";
+  const int usual = NiceOfThisThread();
+  const TablePath table{"", "shop", "orders"};
+  Seen seen;
+  {
+    Compactor compactor(RunsUntilStopped(&seen));
+    compactor.Enqueue(table);
+    WaitUntilItRuns(&seen);
+    EXPECT_GT(seen.before, usual);
+    const Compactor::Pause pause(&compactor, table);
+    EXPECT_EQ(seen.after, usual);
+  }
+  Seen at_end;
+  {
+    Compactor compactor(RunsUntilStopped(&at_end));
+    compactor.Enqueue(table);
+    WaitUntilItRuns(&at_end);
+  }
+  EXPECT_EQ(at_end.after, usual);
+}
 
 }  // namespace
 }  // namespace driftless::lake
