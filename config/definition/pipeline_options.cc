@@ -213,7 +213,8 @@ const std::vector<Binding>& Bindings() {
       {{.key = "on-absent",
         .type = OptionType::kEnum,
         .default_value = "fail",
-        .doc = "What a sink that needs whole rows does with a value that the source did not send.",
+        .doc = "What a sink that needs whole rows does with a value that the source did not send. "
+               "lookup is refused by sinks that cannot read a row by its key.",
         .values = {"fail", "lookup", "null"}},
        Word<&O::on_absent>},
       {{.key = "on-unparsed-ddl",

@@ -62,6 +62,16 @@ Result<RuntimeSink> MakeSink(const PipelineDefinition& definition, const SinkDef
   }
   Result<std::unique_ptr<Sink>> made = component->make_sink(sink.options, environment);
   if (!made) return std::move(made).error().Context("sink " + sink.name);
+  // It would write NULL where it should read its own value.
+  if (definition.options.on_absent == OnAbsent::kLookup && !(*made)->traits().partial_update) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: on-absent: lookup: a {} sink writes whole rows and cannot "
+                                 "read the one that is there by its key",
+                                 InFile(definition, sink.at), sink.type))
+        .Hint(
+            "Choose on-absent: fail or null, or let the source send whole rows: REPLICA IDENTITY "
+            "FULL (PostgreSQL), binlog_row_image=FULL (MySQL).");
+  }
   return BindSink(definition, sink, std::move(*made));
 }
 
@@ -121,11 +131,6 @@ Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateSt
                      fmt::format("{}: `run` does not carry out transforms yet",
                                  InFile(definition, definition.transforms.front().at)))
         .Hint("Remove the transform block; rows would otherwise arrive as they are.");
-  }
-  if (definition.options.table_rename == TableRename::kFollow) {
-    return MakeError(ErrorKind::kUnsupported,
-                     fmt::format("{}: `run` does not follow renamed tables yet", definition.file))
-        .Hint("Leave out pipeline table.rename: a renamed table then is a new table at the sink.");
   }
   RuntimeParts parts;
   parts.pipeline = definition.options.name;

@@ -34,6 +34,7 @@ RunOutcome Runtime::Impl::Run() {
     SetStatus("running");
     Loop();
   }
+  UpdateGauges();  // the last word on a run that ends
   TearDown();
   outcome_.open_holds = CountHolds();
   return std::move(outcome_);
@@ -91,6 +92,7 @@ void Runtime::Impl::Loop() {
       return;
     }
     if (phase_ != Phase::kDone) Tick();
+    MaybeSettled();  // whatever this round ended
     Flush();
   }
 }
@@ -169,16 +171,33 @@ void Runtime::Impl::WatchMemory() {
 
 void Runtime::Impl::UpdateGauges() {
   for (auto& run : sinks_) {
-    if (run->stopped) continue;
+    if (run->stopped || run->inlet == nullptr) continue;
     parts_.metrics->SetQueueBytes(run->name(), "inlet", run->inlet->queue_bytes());
     int64_t bytes = 0;
     for (const auto& writer : run->writers) bytes += writer->queue_bytes();
     parts_.metrics->SetQueueBytes(run->name(), "writers", bytes);
   }
   parts_.metrics->SetMemory(budget_.used_bytes(), budget_.limit_bytes());
+  if (space_ == nullptr) return;  // the start failed
   parts_.metrics->SetParkingDisk(space_->disk_bytes(), space_->disk_bytes_max());
   parts_.metrics->SetHolds(CountHolds());
+  UpdateLag();
   CountDivergences();
+}
+
+// Ages grow while nothing comes, whatever the reason is.
+void Runtime::Impl::UpdateLag() {
+  const auto age = [now = parts_.clock->NowMillis()](int64_t event_time_ms) {
+    return static_cast<double>(std::max<int64_t>(now - event_time_ms, 0)) / 1000;
+  };
+  for (const auto& source : sources_) {
+    const int64_t newest = source->event_time_ms();
+    if (newest > 0) parts_.metrics->SetLag(source->stream_name(), age(newest));
+  }
+  for (const auto& run : sinks_) {
+    const int64_t newest = run->committed_event_time_ms;
+    if (newest > 0) parts_.metrics->SetSinkLag(run->name(), age(newest));
+  }
 }
 
 // ---- ending ----------------------------------------------------------------------------------

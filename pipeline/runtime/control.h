@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ class Runtime::Impl {
   void OnCheckpointDone();
   void TearDown();
   void UpdateGauges();
+  void UpdateLag();
   void WatchMemory();
   void SetStatus(std::string text);
   void Later(std::function<void()> action) { after_.push_back(std::move(action)); }
@@ -158,6 +160,7 @@ class Runtime::Impl {
   int64_t last_poll_us_ = 0;
   int64_t last_trim_us_ = 0;
   int64_t short_since_us_ = 0;
+  std::set<SinkTableKey> diverging_;
   bool stop_requested_ = false;
   bool is_reading_ = false;        // the sources have begun
   bool settled_releases_ = false;  // a release was sent since the inlets were asked

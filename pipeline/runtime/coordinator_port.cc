@@ -30,6 +30,9 @@ class RealCoordinator : public CoordinatorPort {
   std::map<TablePath, EvolvedSchemaPtr> EvolvedBySource(const SinkTableKey& table) const override {
     return coordinator_.EvolvedBySource(table);
   }
+  std::vector<TableRenaming> Renamings(const SinkTableKey& table) const override {
+    return coordinator_.Renamings(table);
+  }
 
  private:
   Coordinator coordinator_;

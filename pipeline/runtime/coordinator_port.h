@@ -23,6 +23,10 @@ class CoordinatorPort {
     static_cast<void>(table);
     return {};
   }
+  virtual std::vector<TableRenaming> Renamings(const SinkTableKey& table) const {
+    static_cast<void>(table);
+    return {};
+  }
 };
 
 // The real one.

@@ -1,5 +1,6 @@
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/runtime/control.h"
@@ -251,6 +252,7 @@ void Runtime::Impl::FinishCut(SinkRun& run, CutId id) {
   Acknowledge();
   if (cut.table.has_value()) return;
   run.checkpoint_running = false;
+  run.committed_event_time_ms = std::max(run.committed_event_time_ms, cut.barrier.event_time_ms);
   parts_.metrics->ObserveCheckpoint(
       run.name(), static_cast<double>(parts_.clock->MonotonicMicros() - cut.started_us) / 1e6);
   parts_.metrics->CountCheckpoint(run.name(), "committed");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "pipeline/runtime/key_change.h"
+#include "pipeline/runtime/rename_split.h"
 #include "schema/base/check.h"
 #include "sinks/api/statement_writer.h"
 
@@ -35,6 +36,17 @@ void Inlet::Begin(const InletTableStart& start) {
   Table& table = Find(start.table);
   if (start.is_known) OpenEpoch(table, start.evolved, start.by_source, /*writers_stay=*/false);
   if (start.waits) table.state = TableState::kCutting;
+  for (const TableRenaming& renaming : start.renamings) {
+    const Named named{renaming.to, renaming.incarnation};
+    if (!renaming.followed) {
+      left_.insert(named);
+      continue;
+    }
+    followed_[named].push_back(&table);
+    if (renaming.ended) continue;
+    table.names_left.erase(renaming.to);
+    table.names_left[renaming.from] = named;
+  }
   // A table that waits, or has parked items, stands where it was committed; the others go with the
   // sink.
   if ((start.waits || start.parked.has_value()) && !table.own_base.has_value()) {
@@ -136,8 +148,13 @@ Result<void> Inlet::Obey(const InletCommand& command) {
 }
 
 Result<void> Inlet::Take(Item& item) {
-  if (auto* batch = std::get_if<BatchItem>(&item)) return Deliver(*batch);
-  if (auto* change = std::get_if<SchemaItem>(&item)) return Deliver(*change);
+  if (const auto* batch = std::get_if<BatchItem>(&item)) {
+    const TableSchema& schema = *batch->batch->schema();
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* tables,
+                               TablesOf(batch->batch->table(), schema.incarnation));
+    return DeliverTo(*tables, *batch);
+  }
+  if (const auto* change = std::get_if<SchemaItem>(&item)) return Deliver(*change);
   if (const auto* hold = std::get_if<HoldBackItem>(&item)) return HoldBack(*hold);
   TakeProgress(std::get<ProgressItem>(item));
   return {};
@@ -146,8 +163,13 @@ Result<void> Inlet::Take(Item& item) {
 // The table stays where the sink stands now, in front of the statement; what comes of other source
 // tables that feed it moves their own positions.
 Result<void> Inlet::HoldBack(const HoldBackItem& item) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* tables, TablesOf(item.source));
-  for (Table* table : *tables) {
+  // Which table of that name it is cannot be told: one that goes on elsewhere, or the route's.
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* routed, RoutedTables(item.source));
+  std::vector<Table*> tables = *routed;
+  for (const auto& [named, followed] : followed_) {
+    if (named.first == item.source) tables.insert(tables.end(), followed.begin(), followed.end());
+  }
+  for (Table* table : tables) {
     if (Covers(*table, item.source, item.point)) continue;
     table->held_back = true;
     if (!table->own_base.has_value()) table->own_base = base_;
@@ -156,14 +178,82 @@ Result<void> Inlet::HoldBack(const HoldBackItem& item) {
 }
 
 void Inlet::TakeProgress(const ProgressItem& item) {
+  event_time_ms_ = std::max(event_time_ms_, item.event_time_ms);
   progress_.Extend(item.point, item.resume);
   base_.Extend(item.point, item.resume);
 }
 
+Result<void> Inlet::Deliver(const SchemaItem& item) {
+  const StatementChange& change = *item.change;
+  if (const RenameTable* rename = FindRename(change)) return Renamed(item, *rename);
+  const TableSchemaPtr schema = change.before() != nullptr ? change.before() : change.after();
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* tables,
+                             TablesOf(change.table, schema == nullptr ? 0 : schema->incarnation));
+  if (change.before() == nullptr) DRIFTLESS_TRY(CheckNameIsFree(*tables, item));
+  return DeliverTo(*tables, item);
+}
+
+// The table goes on into the sink tables of its old name, or is left there and appears as another.
+Result<void> Inlet::Renamed(const SchemaItem& item, const RenameTable& rename) {
+  const StatementChange& change = *item.change;
+  const uint64_t incarnation = change.after()->incarnation;
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* former,
+                             TablesOf(change.table, incarnation));
+  const std::vector<Table*> tables = *former;
+  if (Follows(tables, item, rename)) {
+    // Where a former process has decided it, the tables are those of its routes.
+    const auto& follow = followed_.try_emplace({rename.to, incarnation}, tables).first->second;
+    for (Table* table : follow) {
+      table->names_left.erase(rename.to);
+      table->names_left[change.table] = {rename.to, incarnation};
+    }
+    return DeliverTo(follow, item);
+  }
+  RenameSplit split = SplitRename(change, rename);
+  DRIFTLESS_TRY(DeliverTo(tables, SchemaItem{split.left, item.position, item.seen_ms}));
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* appears, RoutedTables(rename.to));
+  return DeliverTo(*appears, SchemaItem{split.appears, item.position, item.seen_ms});
+}
+
+// What was decided once holds, whatever the pipeline says now.
+bool Inlet::Follows(const std::vector<Table*>& tables, const SchemaItem& item,
+                    const RenameTable& rename) const {
+  const StatementChange& change = *item.change;
+  const Named named{rename.to, change.after()->incarnation};
+  if (followed_.contains(named)) return true;
+  if (left_.contains(named) || context_.table_rename != TableRename::kFollow) return false;
+  return std::none_of(tables.begin(), tables.end(), [&](const Table* table) {
+    return Covers(*table, change.table, change.point);
+  });
+}
+
+// Two tables that no route brings together would overwrite each other's rows.
+Result<void> Inlet::CheckNameIsFree(const std::vector<Table*>& tables,
+                                    const SchemaItem& item) const {
+  const StatementChange& change = *item.change;
+  for (const Table* table : tables) {
+    const auto left = table->names_left.find(change.table);
+    if (left == table->names_left.end()) continue;
+    const auto& [name, incarnation] = left->second;
+    if (incarnation == change.after()->incarnation) continue;
+    if (Covers(*table, change.table, change.point)) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<TablePath> routed, context_.route(name));
+    if (std::find(routed.begin(), routed.end(), table->key.table) != routed.end()) continue;
+    return MakeError(
+               ErrorKind::kInvalidConfig,
+               fmt::format("{} is created anew, but the table that had this name goes on into "
+                           "{} under another one (table.rename: follow)",
+                           change.table.ToString(), table->key.table.ToString()))
+        .Position(item.position)
+        .Hint(fmt::format("Route {} to a sink table of its own, or leave it out of the source.",
+                          change.table.ToString()));
+  }
+  return {};
+}
+
 template <typename AnyItem>
-Result<void> Inlet::Deliver(AnyItem& item) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<Table*>* tables, TablesOf(TableOf(item)));
-  for (Table* table : *tables) {
+Result<void> Inlet::DeliverTo(const std::vector<Table*>& tables, const AnyItem& item) {
+  for (Table* table : tables) {
     Result<void> handled = Handle(*table, item);
     if (!handled) {
       return std::move(handled).error().Context("table " + table->key.table.ToString());
@@ -367,6 +457,7 @@ Result<void> Inlet::TakeCheckpoint(CutId cut) {
   BarrierTaken taken;
   taken.cut = cut;
   taken.move = CheckpointMove();
+  taken.event_time_ms = event_time_ms_;
   const auto left_behind = std::make_shared<const std::set<TablePath>>(taken.move.left_behind);
   for (WriterThread* writer : context_.writers) {
     if (!writer->Push(PrepareCut{cut, std::nullopt, left_behind})) return {};
@@ -517,7 +608,18 @@ Inlet::Table& Inlet::Find(const TablePath& path) {
   return *table;
 }
 
-Result<const std::vector<Inlet::Table*>*> Inlet::TablesOf(const TablePath& source) {
+Result<const std::vector<Inlet::Table*>*> Inlet::TablesOf(const TablePath& source,
+                                                          uint64_t incarnation) {
+  if (!followed_.empty()) {
+    const auto followed = followed_.find({source, incarnation});
+    if (followed != followed_.end()) {
+      return static_cast<const std::vector<Table*>*>(&followed->second);
+    }
+  }
+  return RoutedTables(source);
+}
+
+Result<const std::vector<Inlet::Table*>*> Inlet::RoutedTables(const TablePath& source) {
   auto it = routes_.find(source);
   if (it == routes_.end()) {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<TablePath> paths, context_.route(source));

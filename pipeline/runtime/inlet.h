@@ -33,6 +33,7 @@ struct ParkedSnapshot {
 struct BarrierTaken {
   CutId cut = 0;
   CutMove move;
+  int64_t event_time_ms = 0;           // of the newest change that was sent before it
   std::vector<ParkedSnapshot> parked;  // of a checkpoint
   TablePath source;                    // of a schema cut: whose change waits behind it
 };
@@ -78,6 +79,7 @@ struct InletTableStart {
   bool is_known = false;
   bool waits = false;  // for ReleaseTable (open change) or SettleTable (commit unknown)
   std::optional<ParkedTable> parked;
+  std::vector<TableRenaming> renamings;  // of its source tables, as they were decided
 };
 
 // One thread per sink: takes the items of all streams, drops what a table has committed, parks what
@@ -89,6 +91,7 @@ class Inlet {
     std::string sink_name;
     Sink* sink = nullptr;
     RouteFunction route;
+    TableRename table_rename = TableRename::kNewTable;
     ProjectionPolicy projection;
     std::vector<WriterThread*> writers;
     int64_t queue_bytes_max = 0;
@@ -124,6 +127,7 @@ class Inlet {
     kParked,   // a schema change has arrived; its cut has not been taken
     kCutting,  // from the schema cut's barrier to the release
   };
+  using Named = std::pair<TablePath, uint64_t>;  // a source table and its incarnation
   struct Table {
     Table(SinkTableKey sink_key, ParkingSpace* space) : key(std::move(sink_key)), lot(space) {}
     const SinkTableKey key;
@@ -145,6 +149,8 @@ class Inlet {
     // feed, `received_feeds`.
     CutPosition received;
     std::map<TablePath, CutPosition> received_feeds;
+    // Names that source tables of this one have left, and under which they go on.
+    std::map<TablePath, Named> names_left;
     TableMetrics* metrics = nullptr;
   };
 
@@ -155,8 +161,13 @@ class Inlet {
   Result<void> Take(Item& item);
   void TakeProgress(const ProgressItem& item);
   Result<void> HoldBack(const HoldBackItem& item);
+  Result<void> Deliver(const SchemaItem& item);
   template <typename AnyItem>
-  Result<void> Deliver(AnyItem& item);
+  Result<void> DeliverTo(const std::vector<Table*>& tables, const AnyItem& item);
+  Result<void> Renamed(const SchemaItem& item, const RenameTable& rename);
+  bool Follows(const std::vector<Table*>& tables, const SchemaItem& item,
+               const RenameTable& rename) const;
+  Result<void> CheckNameIsFree(const std::vector<Table*>& tables, const SchemaItem& item) const;
 
   Result<void> Handle(Table& table, const BatchItem& item);
   Result<void> Handle(Table& table, const SchemaItem& item);
@@ -173,7 +184,9 @@ class Inlet {
   Result<void> SpillAll();
 
   Table& Find(const TablePath& path);
-  Result<const std::vector<Table*>*> TablesOf(const TablePath& source);
+  // `incarnation`: of the table under that name.
+  Result<const std::vector<Table*>*> TablesOf(const TablePath& source, uint64_t incarnation);
+  Result<const std::vector<Table*>*> RoutedTables(const TablePath& source);
   bool Covers(const Table& table, const TablePath& source, const Point& point) const;
   bool IsReceived(const Table& table, const TablePath& source, const Point& point) const;
   int64_t FirstUncovered(const Table& table, const ChangeBatch& batch) const;
@@ -193,9 +206,14 @@ class Inlet {
   ByteQueue<Item, InletCommand> queue_;
   CutPosition base_;      // every table that is not behind has everything up to here
   CutPosition progress_;  // what this process has been sent; behind base_ while it replays
+  int64_t event_time_ms_ = 0;
   const bool carries_statements_;
   std::map<TablePath, std::unique_ptr<Table>> tables_;
   std::map<TablePath, std::vector<Table*>> routes_;
+  // Renamed source tables (`table.rename`), by name and incarnation: those that go on into the sink
+  // tables of their former name, and those that were decided to be new tables.
+  std::map<Named, std::vector<Table*>> followed_;
+  std::set<Named> left_;
   std::set<TablePath> draining_;  // open, with items in the lot
   TablePath last_drained_;        // so that they take turns
   std::optional<uint64_t> idle_round_;

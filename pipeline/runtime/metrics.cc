@@ -64,6 +64,8 @@ struct Metrics::Impl {
       Gauges(&registry, "driftless_holds", "Schema changes that wait for approval").Add({});
   Family<Gauge>& lag = Gauges(&registry, "driftless_lag_seconds",
                               "Age of the newest change that was read from a source stream");
+  Family<Gauge>& sink_lag = Gauges(&registry, "driftless_sink_lag_seconds",
+                                   "Age of the newest change that a sink's last checkpoint holds");
   Family<Gauge>& queue = Gauges(&registry, "driftless_queue_bytes", "Bytes waiting in a queue");
   Family<Gauge>& memory =
       Gauges(&registry, "driftless_memory_bytes", "The memory budget: used and limit");
@@ -162,14 +164,19 @@ void Metrics::AddVerdict(const AuditRecord& record) {
       .Increment();
 }
 
-void Metrics::SetOpenDivergences(const std::string& sink, int64_t count) {
-  impl_->divergences.Add({{"sink", sink}}).Set(static_cast<double>(count));
+void Metrics::SetOpenDivergences(const SinkTableKey& table, int64_t count) {
+  impl_->divergences.Add({{"sink", table.sink}, {"table", table.table.ToString()}})
+      .Set(static_cast<double>(count));
 }
 
 void Metrics::SetHolds(int64_t count) { impl_->holds.Set(static_cast<double>(count)); }
 
 void Metrics::SetLag(const std::string& stream, double seconds) {
   impl_->lag.Add({{"stream", stream}}).Set(seconds);
+}
+
+void Metrics::SetSinkLag(const std::string& sink, double seconds) {
+  impl_->sink_lag.Add({{"sink", sink}}).Set(seconds);
 }
 
 void Metrics::SetQueueBytes(const std::string& sink, std::string_view queue, int64_t bytes) {

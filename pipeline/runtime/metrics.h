@@ -33,9 +33,10 @@ class Metrics {
   TableMetrics* Table(const SinkTableKey& table);  // lives as long as this
 
   void AddVerdict(const AuditRecord& record);
-  void SetOpenDivergences(const std::string& sink, int64_t count);
+  void SetOpenDivergences(const SinkTableKey& table, int64_t count);
   void SetHolds(int64_t count);
   void SetLag(const std::string& stream, double seconds);
+  void SetSinkLag(const std::string& sink, double seconds);
   void SetQueueBytes(const std::string& sink, std::string_view queue, int64_t bytes);
   void SetMemory(int64_t used_bytes, int64_t limit_bytes);
   void SetParkingDisk(int64_t used_bytes, int64_t limit_bytes);

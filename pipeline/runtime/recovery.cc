@@ -246,6 +246,7 @@ Result<void> Runtime::Impl::RestartCoordinator(const std::vector<StoredTableStat
       start.by_source = coordinator_->EvolvedBySource(key);
       start.is_known = start.evolved != nullptr;
     }
+    start.renamings = coordinator_->Renamings(key);
     inlet_tables_[key.sink].push_back(std::move(start));
   }
   return {};
@@ -287,6 +288,7 @@ void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& park
   context.sink = run.sink();
   context.route = run.config->route;
   const SinkPolicy& policy = run.config->policy;
+  context.table_rename = policy.table_rename;
   context.projection.on_cast_failure = CastFailure(policy, policy.behavior);
   context.projection.on_null_violation = NullViolation(policy, policy.behavior);
   context.projection.on_absent = options_.on_absent;

@@ -79,6 +79,7 @@ class SinkRun {
   bool checkpoint_wanted = false;
   int64_t last_checkpoint_us = 0;
   bool has_committed_rows = false;    // by a checkpoint of this run
+  int64_t committed_event_time_ms = 0;  // of the newest change that its last checkpoint holds
   std::optional<CutMove> last_move;   // of the last checkpoint; the same again need not be written
   std::deque<CutTable> waiting_cuts;  // behind a checkpoint
   std::map<TablePath, CutTable> early_cuts;  // decided, but the change has not come again yet

@@ -1,8 +1,9 @@
 #include "pipeline/runtime/source_thread.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
+
+#include "pipeline/runtime/rename_split.h"
 
 namespace driftless {
 
@@ -37,47 +38,29 @@ bool SourceThread::Changes(ChangeBatchPtr batch) {
 
 namespace {
 
-// A renamed table is two changes (`table.rename: new-table`, policy section 9): its old name is
-// left, and a table of the new name appears, with the columns that it has after the whole
-// statement.
-struct RenameSplit {
-  StatementChangePtr left;
-  StatementChangePtr appears;
-};
-
-std::optional<RenameSplit> SplitRename(const StatementChange& change) {
-  for (const SchemaChange& part : change.parts) {
-    const auto* rename = std::get_if<RenameTable>(&part.detail);
-    if (rename == nullptr || rename->to == change.table) continue;
-    auto left = std::make_shared<StatementChange>(change);
-    left->parts = {part};
-    auto schema = std::make_shared<TableSchema>(*change.parts.back().after);
-    schema->path = rename->to;
-    auto appears = std::make_shared<StatementChange>(change);
-    appears->table = rename->to;
-    appears->parts = {{part.part, CreateTable{}, nullptr, std::move(schema)}};
-    return RenameSplit{std::move(left), std::move(appears)};
-  }
-  return std::nullopt;
+// Out of the captured tables: what else the statement does concerns nobody any more.
+StatementChangePtr Left(const StatementChange& change, const RenameTable& rename) {
+  auto left = std::make_shared<StatementChange>(*SplitRename(change, rename).left);
+  left->parts.front().detail = RenameTable{};
+  return left;
 }
 
 }  // namespace
 
 bool SourceThread::Schema(StatementChangePtr change, std::string position) {
   const int64_t now_ms = context_.clock->NowMillis();
-  if (const std::optional<RenameSplit> split = SplitRename(*change)) {
-    return Push(SchemaItem{split->left, position, now_ms}) &&
-           Push(SchemaItem{split->appears, std::move(position), now_ms});
+  if (const RenameTable* rename = FindRename(*change)) {
+    if (!context_.source->Captures(change->table)) {
+      change = SplitRename(*change, *rename).appears;
+    } else if (!context_.source->Captures(rename->to)) {
+      change = Left(*change, *rename);
+    }
   }
   return Push(SchemaItem{std::move(change), std::move(position), now_ms});
 }
 
 bool SourceThread::Progress(const Point& point, std::string resume, int64_t event_time_ms) {
-  if (event_time_ms > 0) {
-    const int64_t lag_ms = context_.clock->NowMillis() - event_time_ms;
-    context_.metrics->SetLag(context_.stream_name,
-                             static_cast<double>(std::max<int64_t>(lag_ms, 0)) / 1000);
-  }
+  if (event_time_ms > 0) event_time_ms_.store(event_time_ms, std::memory_order_relaxed);
   return Push(ProgressItem{point, std::move(resume), event_time_ms});
 }
 

@@ -41,6 +41,9 @@ class SourceThread : public SourceOutput {
   void Start();
   void Stop() { stopping_.store(true, std::memory_order_relaxed); }
   void Join();
+  const std::string& stream_name() const { return context_.stream_name; }
+  // When the newest change that was read was made; 0: none yet. Any thread.
+  int64_t event_time_ms() const { return event_time_ms_.load(std::memory_order_relaxed); }
 
   bool Changes(ChangeBatchPtr batch) override;
   bool Schema(StatementChangePtr change, std::string position) override;
@@ -56,6 +59,7 @@ class SourceThread : public SourceOutput {
 
   const Context context_;
   std::atomic<bool> stopping_{false};
+  std::atomic<int64_t> event_time_ms_{0};
   std::optional<Error> failure_;  // of ours, where the source could only see `false`
   std::thread thread_;
 };

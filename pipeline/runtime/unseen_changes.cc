@@ -89,12 +89,13 @@ std::string Runtime::Impl::Acknowledge(const StoredRequest& request) {
 void Runtime::Impl::CountDivergences() {
   Result<std::vector<Divergence>> open = parts_.state->Divergences(/*also_ended=*/false);
   if (!open) return Fail(std::move(open).error());
-  for (const auto& run : sinks_) {
-    const auto count = std::count_if(open->begin(), open->end(), [&](const Divergence& d) {
-      return d.sink.sink == run->name();
-    });
-    parts_.metrics->SetOpenDivergences(run->name(), count);
+  std::map<SinkTableKey, int64_t> counts;
+  for (const SinkTableKey& table : diverging_) counts[table] = 0;
+  for (const Divergence& divergence : *open) {
+    ++counts[divergence.sink];
+    diverging_.insert(divergence.sink);
   }
+  for (const auto& [table, count] : counts) parts_.metrics->SetOpenDivergences(table, count);
 }
 
 }  // namespace driftless

@@ -101,6 +101,11 @@ class Source {
   // success at the end of a bounded stream.
   virtual Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
                            SourceOutput* output) = 0;
+  // Whether rows of a table of this name are sent. Any thread.
+  virtual bool Captures(const TablePath& table) const {
+    static_cast<void>(table);
+    return true;
+  }
   // The position that every sink has made durable: slots, group offsets.
   virtual void Acknowledge(const CutPosition&) {}
 };

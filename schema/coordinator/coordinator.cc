@@ -8,6 +8,7 @@
 #include "schema/base/check.h"
 #include "schema/coordinator/outcome.h"
 #include "schema/coordinator/reconcile.h"
+#include "schema/events/table_rename.h"
 
 namespace driftless {
 namespace {
@@ -217,8 +218,9 @@ struct Coordinator::Impl {
     const auto before = state.merge.BySource(*state.evolved);
     const auto after = open.merge ? open.merge->BySource(*open.evolved) : before;
     for (const auto& [source, evolved] : before) {
+      // Rows of a shard that goes away are projected by its own binding to the last.
       const auto it = after.find(source);
-      if (it != after.end() && *it->second != *evolved) return true;
+      if (it == after.end() || *it->second != *evolved) return true;
     }
     return false;
   }
@@ -349,11 +351,20 @@ struct Coordinator::Impl {
     if (!open.late) {
       if (open.merge) state.merge = *open.merge;
       state.decided[{open.source, open.change->point.stream}] = open.change->point;
+      if (open.renaming) state.renamings.push_back(*open.renaming);
+      EndRenamings(&state);
     }
     RecordState(key);
     Emit(Release{key, Share(state.evolved), open.change->point, had_writers && !was_cut,
                  BySource(state)});
     GoOn(key);
+  }
+
+  // What no shard is any more was dropped.
+  static void EndRenamings(TableState* state) {
+    for (TableRenaming& renaming : state->renamings) {
+      if (!state->merge.HasIncarnation(renaming.incarnation)) renaming.ended = true;
+    }
   }
 
   void Diverge(const SinkTableKey& key, const OpenChange& open, const BegunDivergence& begun) {
@@ -530,8 +541,13 @@ struct Coordinator::Impl {
     const bool flink_cdc =
         policy.behavior == Behavior::kLenient && policy.lenient_style == LenientStyle::kFlinkCdc;
     open->merge = tables[key].merge;
-    MergedStatement merged = open->merge->Apply(
-        change, flink_cdc ? LatticeStyle::kFlinkCdc : LatticeStyle::kMatrix, policy.behavior);
+    MergedStatement merged =
+        open->merge->Apply(change, flink_cdc ? LatticeStyle::kFlinkCdc : LatticeStyle::kMatrix,
+                           policy.behavior, policy.table_rename);
+    if (const RenameTable* rename = FindRename(*change)) {
+      open->renaming = TableRenaming{change->table, rename->to, change->after()->incarnation,
+                                     policy.table_rename == TableRename::kFollow, false};
+    }
     open->change = std::move(merged.change);
     open->settled = std::move(merged.settled);
     open->settled_begun = std::move(merged.begun);
@@ -855,6 +871,17 @@ std::map<TablePath, EvolvedSchemaPtr> Coordinator::EvolvedBySource(
   const auto it = impl_->tables.find(table);
   return it == impl_->tables.end() ? std::map<TablePath, EvolvedSchemaPtr>()
                                    : Impl::BySource(it->second);
+}
+
+std::vector<TableRenaming> Coordinator::Renamings(const SinkTableKey& table) const {
+  const auto it = impl_->tables.find(table);
+  if (it == impl_->tables.end()) return {};
+  std::vector<TableRenaming> renamings = it->second.renamings;
+  const auto& open = it->second.open;
+  if (open && open->renaming && open->phase != Phase::kFailed) {
+    renamings.push_back(*open->renaming);
+  }
+  return renamings;
 }
 
 EvolvedSchemaPtr Coordinator::Evolved(const SinkTableKey& table) const {

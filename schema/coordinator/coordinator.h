@@ -172,6 +172,9 @@ class Coordinator {
   // The same in the column ids of each source table, as Release carries it; empty where one feeds
   // it.
   std::map<TablePath, EvolvedSchemaPtr> EvolvedBySource(const SinkTableKey& table) const;
+  // The source tables of this one that were renamed, as it was decided, the last one perhaps still
+  // under way.
+  std::vector<TableRenaming> Renamings(const SinkTableKey& table) const;
 
  private:
   struct Impl;

@@ -4,9 +4,16 @@
 #include <utility>
 
 #include "schema/base/letter_case.h"
+#include "schema/events/table_rename.h"
 
 namespace driftless {
 namespace {
+
+// The name under which the statement's table goes on feeding the sink table.
+TablePath NameAfter(const StatementChange& change, TableRename rename) {
+  const RenameTable* renamed = FindRename(change);
+  return renamed != nullptr && rename == TableRename::kFollow ? renamed->to : change.table;
+}
 
 constexpr const char* kOthers = "other shards still have it";
 
@@ -30,10 +37,21 @@ ColumnId ShardMerge::FindByName(const std::string& name) const {
   return 0;
 }
 
+bool ShardMerge::HasIncarnation(uint64_t incarnation) const {
+  return std::any_of(shards_.begin(), shards_.end(), [&](const auto& entry) {
+    return entry.second.schema != nullptr && entry.second.schema->incarnation == incarnation;
+  });
+}
+
 class ShardMerge::Run {
  public:
-  Run(ShardMerge* merge, const StatementChange& change, LatticeStyle style, Behavior behavior)
-      : merge_(*merge), source_(change), style_(style), behavior_(behavior) {
+  Run(ShardMerge* merge, const StatementChange& change, LatticeStyle style, Behavior behavior,
+      TableRename rename)
+      : merge_(*merge),
+        source_(change),
+        style_(style),
+        behavior_(behavior),
+        name_after_(NameAfter(change, rename)) {
     result_.change = std::make_shared<StatementChange>(change);
     result_.change->parts.clear();
     next_part_ = 0;
@@ -78,7 +96,9 @@ class ShardMerge::Run {
       case EventKind::kAlterColumnPosition:
         Settle(part, VerdictKind::kSkip, "a merged table keeps its own order of columns");
         break;
-      case EventKind::kRenameTable: Leave(part); break;
+      case EventKind::kRenameTable:
+        if (name_after_ == source_.table) return Leave(part);
+        return Move(part);
       case EventKind::kAlterColumnComment:
       case EventKind::kAlterTableComment:
       case EventKind::kTightenNullability:
@@ -260,6 +280,17 @@ class ShardMerge::Run {
     }
   }
 
+  // The shard goes on under another name.
+  void Move(const SchemaChange& part) {
+    auto node = merge_.shards_.extract(source_.table);
+    node.mapped().schema = part.after;
+    merge_.shards_.erase(name_after_);
+    node.key() = name_after_;
+    merge_.shards_.insert(std::move(node));
+    Settle(part, VerdictKind::kApply,
+           "table.rename follow: the shard goes on as " + name_after_.ToString());
+  }
+
   void Truncate(const SchemaChange& part) {
     Settle(part, VerdictKind::kSkip, "a merged table is never truncated for one of its shards");
     BeginRemaining(part);
@@ -419,12 +450,13 @@ class ShardMerge::Run {
   const StatementChange& source_;
   const LatticeStyle style_;
   const Behavior behavior_;
+  const TablePath name_after_;
   MergedStatement result_;
   uint32_t next_part_ = 0;
 };
 
 MergedStatement ShardMerge::Apply(const std::shared_ptr<const StatementChange>& change,
-                                  LatticeStyle style, Behavior behavior) {
+                                  LatticeStyle style, Behavior behavior, TableRename rename) {
   const bool alone = shards_.empty() || (shards_.size() == 1 && shards_.count(change->table) > 0);
   if (!merged_ && alone) {
     // One source table: its identities are the merged ones, whatever it does.
@@ -441,11 +473,11 @@ MergedStatement ShardMerge::Apply(const std::shared_ptr<const StatementChange>& 
       shard.binding[column.id] = column.id;
       facts_[column.id].types = {column.type};
     }
-    shards_[change->table] = std::move(shard);
+    shards_[NameAfter(*change, rename)] = std::move(shard);
     return same;
   }
   merged_ = true;
-  Run run(this, *change, style, behavior);
+  Run run(this, *change, style, behavior, rename);
   for (const SchemaChange& part : change->parts) run.Take(part);
   return std::move(run).Finish();
 }

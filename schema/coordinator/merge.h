@@ -31,13 +31,15 @@ struct MergedStatement {
 class ShardMerge {
  public:
   // Takes the statement in. With one shard that has been alone from the start it passes unchanged.
+  // `rename`: whether a renamed source table goes on feeding the sink table under its new name.
   MergedStatement Apply(const std::shared_ptr<const StatementChange>& change, LatticeStyle style,
-                        Behavior behavior);
+                        Behavior behavior, TableRename rename = TableRename::kNewTable);
 
   // Several shards feed the table, or did.
   bool is_merged() const { return merged_; }
   size_t shard_count() const { return shards_.size(); }
   bool Has(const TablePath& source) const { return shards_.count(source) > 0; }
+  bool HasIncarnation(uint64_t incarnation) const;
   const TableSchema& schema() const { return schema_; }
 
   // `evolved`, which names merged identities, in the identities of each shard.

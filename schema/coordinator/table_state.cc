@@ -123,6 +123,25 @@ std::vector<EndedDivergence> ReadEnded(const JsonObject& object, std::string_vie
   return all;
 }
 
+void WriteRenaming(const TableRenaming& renaming, JsonWriter* json) {
+  json->BeginObject().Key("from");
+  WriteJson(renaming.from, json);
+  json->Key("to");
+  WriteJson(renaming.to, json);
+  json->Key("incarnation").Int(static_cast<int64_t>(renaming.incarnation));
+  json->Key("followed").Bool(renaming.followed).Key("ended").Bool(renaming.ended).EndObject();
+}
+
+TableRenaming ReadRenaming(const JsonObject& object) {
+  TableRenaming renaming;
+  renaming.from = ReadTablePath(object.Object("from"));
+  renaming.to = ReadTablePath(object.Object("to"));
+  renaming.incarnation = object.Int<uint64_t>("incarnation");
+  renaming.followed = object.Bool("followed");
+  renaming.ended = object.Bool("ended");
+  return renaming;
+}
+
 void WriteOpen(const OpenChange& open, JsonWriter* json) {
   json->BeginObject().Key("phase").String(kPhases[static_cast<size_t>(open.phase)]);
   std::string image;
@@ -158,6 +177,10 @@ void WriteOpen(const OpenChange& open, JsonWriter* json) {
   json->Key("approved").Bool(open.approved).Key("answered").Bool(open.answered);
   json->Key("one_by_one").Bool(open.one_by_one);
   json->Key("late").Bool(open.late);
+  if (open.renaming) {
+    json->Key("renaming");
+    WriteRenaming(*open.renaming, json);
+  }
   json->Key("held_since_ms").Int(open.held_since_ms).EndObject();
 }
 
@@ -208,6 +231,7 @@ OpenChange ReadOpen(const JsonObject& object) {
   open.answered = object.Bool("answered");
   open.one_by_one = object.Bool("one_by_one");
   open.late = object.Bool("late");
+  if (object.Has("renaming")) open.renaming = ReadRenaming(object.Object("renaming"));
   open.held_since_ms = object.Int("held_since_ms");
   return open;
 }
@@ -237,6 +261,11 @@ std::string Serialize(const TableState& state) {
     for (const OpenChange& late : state.late) WriteOpen(late, &json);
     json.EndArray();
   }
+  if (!state.renamings.empty()) {
+    json.Key("renamings").BeginArray();
+    for (const TableRenaming& renaming : state.renamings) WriteRenaming(renaming, &json);
+    json.EndArray();
+  }
   if (state.merge.shard_count() > 0 || state.merge.is_merged()) {
     json.Key("merge").String(state.merge.Serialize());
   }
@@ -258,6 +287,11 @@ Result<TableState> ParseTableState(std::string_view text) {
     if (object.Has("open")) state.open = ReadOpen(object.Object("open"));
     object.Objects("late", [&](const JsonObject& item) { state.late.push_back(ReadOpen(item)); });
     if (object.Has("merge")) state.merge = ReadNested(object, "merge", ShardMerge::Parse);
+    if (object.Has("renamings")) {
+      object.Objects("renamings", [&](const JsonObject& item) {
+        state.renamings.push_back(ReadRenaming(item));
+      });
+    }
     return state;
   });
 }

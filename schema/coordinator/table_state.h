@@ -17,6 +17,16 @@ namespace driftless {
 
 using StatementChangePtr = std::shared_ptr<const StatementChange>;
 
+// A source table of this sink table that was renamed, as it was decided then: whatever
+// `table.rename` says later, rows of `incarnation` under the name `to` go where they went.
+struct TableRenaming {
+  TablePath from;
+  TablePath to;
+  uint64_t incarnation = 0;
+  bool followed = false;
+  bool ended = false;  // dropped since
+};
+
 // A change that has been decided and is not over yet.
 struct OpenChange {
   enum class Phase : uint8_t {
@@ -49,6 +59,7 @@ struct OpenChange {
   bool answered = false;  // a hold that somebody, or its timeout, decided
   bool one_by_one = false;
   bool late = false;  // a drop that was held while its rows went on
+  std::optional<TableRenaming> renaming;
   int64_t held_since_ms = 0;
 
   // Of this process only.
@@ -70,6 +81,7 @@ struct TableState {
   std::optional<OpenChange> open;
   std::vector<OpenChange> late;  // drops that wait for approval while rows go on
   ShardMerge merge;              // the source tables that feed it
+  std::vector<TableRenaming> renamings;
 };
 
 // Errors of the inverse: kCorrupt.

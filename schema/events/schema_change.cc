@@ -145,7 +145,9 @@ std::string Describe(const SchemaChange& change) {
                    });
           },
           [&](const RenameTable& rename) {
-            return "rename table " + before->path.ToString() + " to " + rename.to.ToString();
+            const std::string to =
+                rename.to.table.empty() ? "a name that is not captured" : rename.to.ToString();
+            return "rename table " + before->path.ToString() + " to " + to;
           },
           [&](const KeyChange& key) {
             return "change primary key from (" + Names(before, key.from) + ") to (" +

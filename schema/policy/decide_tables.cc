@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "schema/base/letter_case.h"
+#include "schema/events/table_rename.h"
 #include "schema/policy/decider.h"
 
 namespace driftless {
@@ -453,8 +454,9 @@ void Decider::ChangeKey(const SchemaChange& part, const KeyChange& key) {
 
 void Decider::RenameTableTo(const SchemaChange& part, const RenameTable& rename) {
   const std::string from = part.before->path.ToString();
-  const std::string to = rename.to.ToString();
-  if (in_.policy->table_rename == TableRename::kFollow) {
+  const bool captured = IsToCapturedName(rename);
+  const std::string to = captured ? rename.to.ToString() : "a name that is not captured";
+  if (captured && in_.policy->table_rename == TableRename::kFollow) {
     return AddSatisfied(
         part, "",
         "table.rename follow: rows of " + to + " go on into " + in_.sink_table.ToString());

@@ -73,8 +73,17 @@ def null_and_fail_are_other_answers(driftless, folder):
     check(pipeline.rows("shop.orders") == expected, f"{pipeline.rows('shop.orders')}")
 
 
+def a_sink_that_cannot_look_up_is_not_asked_to(driftless, folder):
+    write_records(folder)
+    text = TEXT.replace("@CAST@", "fail") + "  on-absent: lookup\n"
+    log = Pipeline(driftless, folder, text).run(expected=1)
+    check("pipeline.yaml:" in log and "on-absent: lookup" in log and "paimon" in log, log)
+    check(not os.path.exists(os.path.join(folder, "warehouse", "shop.db")), "something was written")
+
+
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
     args = ap.parse_args()
-    sys.exit(run_all([a_misfit_goes_to_the_file, null_and_fail_are_other_answers], args.driftless))
+    sys.exit(run_all([a_misfit_goes_to_the_file, null_and_fail_are_other_answers,
+                      a_sink_that_cannot_look_up_is_not_asked_to], args.driftless))

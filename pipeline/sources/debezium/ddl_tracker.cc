@@ -1,6 +1,9 @@
 #include "pipeline/sources/debezium/ddl_tracker.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
 
 #include "pipeline/sources/debezium/row_schema.h"
 #include "schema/base/letter_case.h"
@@ -43,16 +46,18 @@ std::string Repaired(const std::string& ddl, const mysql::DdlCatalog& catalog,
 }  // namespace
 
 struct DdlTracker::Dialect {
-  explicit Dialect(mysql::ServerSettings with)
-      : settings(std::move(with)), catalog(settings), online(&catalog) {}
+  Dialect(mysql::ServerSettings with, OnlineSchemaChange::Patterns patterns)
+      : settings(std::move(with)), catalog(settings), online(&catalog, std::move(patterns)) {}
   mysql::ServerSettings settings;
   mysql::DdlCatalog catalog;
   OnlineSchemaChange online;
 };
 
-DdlTracker::DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean, IsCaptured is_captured)
+DdlTracker::DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean,
+                       OnlineSchemaChange::Patterns online, IsCaptured is_captured)
     : on_unparsed_(on_unparsed),
       tinyint1_is_boolean_(tinyint1_is_boolean),
+      online_(std::move(online)),
       is_captured_(std::move(is_captured)) {}
 
 DdlTracker::~DdlTracker() = default;
@@ -60,7 +65,7 @@ DdlTracker::~DdlTracker() = default;
 void DdlTracker::Restore(const std::vector<SchemaVersion>& at,
                          const std::vector<SchemaVersion>& all) {
   restored_ = at;
-  restored_drops_ = OnlineSchemaChange::WaitingDropsIn(all, OnlineSchemaChange::Patterns());
+  restored_drops_ = OnlineSchemaChange::WaitingDropsIn(all, online_);
   for (const SchemaVersion& version : all) {
     if (version.schema != nullptr) {
       next_incarnation_ = std::max(next_incarnation_, version.schema->incarnation + 1);
@@ -72,7 +77,7 @@ void DdlTracker::MakeDialect(std::string_view connector) {
   mysql::ServerSettings settings;
   if (connector == "mariadb") settings.dialect = mysql::Dialect::kMariaDb;
   settings.tinyint1_is_boolean = tinyint1_is_boolean_;
-  dialect_ = std::make_unique<Dialect>(std::move(settings));
+  dialect_ = std::make_unique<Dialect>(std::move(settings), online_);
   for (const SchemaVersion& version : restored_) {
     if (version.schema != nullptr) dialect_->catalog.Load(version.schema);
   }
@@ -194,6 +199,43 @@ Result<DdlOutcome> DdlTracker::Apply(const Record& record, SchemaChangeRecord ch
   DRIFTLESS_ASSIGN_OR_RETURN(DdlOutcome outcome,
                              ApplyUntranslated(dialect, record, std::move(change), &rows));
   return outcome.unclear ? outcome : Translate(dialect, std::move(outcome), std::move(rows));
+}
+
+Result<DdlOutcome> DdlTracker::ApplyPart(const Record& record, SchemaChangeRecord change) {
+  if (dialect_ == nullptr) MakeDialect(record.connector);
+  std::vector<mysql::RowsWithoutEvents> rows;  // a rename has none
+  DRIFTLESS_ASSIGN_OR_RETURN(DdlOutcome outcome,
+                             ApplyUntranslated(dialect_.get(), record, std::move(change), &rows));
+  std::move(outcome.changes.begin(), outcome.changes.end(), std::back_inserter(parts_));
+  outcome.changes.clear();
+  return outcome;
+}
+
+int DdlTracker::names_reached() const {
+  std::set<TablePath> names;
+  for (const StatementChange& change : parts_) {
+    for (const SchemaChange& part : change.parts) {
+      if (const auto* rename = std::get_if<RenameTable>(&part.detail)) names.insert(rename->to);
+    }
+  }
+  return static_cast<int>(names.size());
+}
+
+std::vector<TablePath> DdlTracker::GiveUpParts() {
+  std::set<TablePath> named;
+  for (const StatementChange& change : std::exchange(parts_, {})) {
+    named.insert(change.table);
+    if (change.after() != nullptr) named.insert(change.after()->path);
+  }
+  std::erase_if(named, [this](const TablePath& table) { return !is_captured_(table); });
+  return {named.begin(), named.end()};
+}
+
+DdlOutcome DdlTracker::ApplyRest() {
+  DdlOutcome outcome;
+  outcome.changes = std::exchange(parts_, {});
+  if (outcome.changes.empty()) return outcome;
+  return Translate(dialect_.get(), std::move(outcome), {});
 }
 
 // Takes online schema changes for what they are.

@@ -12,6 +12,7 @@
 #include "pipeline/sources/debezium/statement_record.h"
 #include "pipeline/sources/source.h"
 #include "schema/base/result.h"
+#include "schema/ddl/online_schema_change.h"
 #include "schema/events/schema_change.h"
 #include "schema/history/history.h"
 
@@ -43,7 +44,8 @@ struct DdlOutcome {
 class DdlTracker {
  public:
   using IsCaptured = std::function<bool(const TablePath&)>;
-  DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean, IsCaptured is_captured);
+  DdlTracker(OnUnparsedDdl on_unparsed, bool tinyint1_is_boolean,
+             OnlineSchemaChange::Patterns online, IsCaptured is_captured);
   ~DdlTracker();
 
   // Takes up the versions in force at a restart; `all` are all versions up to there, which number
@@ -66,6 +68,14 @@ class DdlTracker {
   // a captured table, where the user wants it to stop; it names the statement and says what to do.
   // Then nothing is applied.
   Result<DdlOutcome> Apply(const Record& record, SchemaChangeRecord change);
+  // The same for one pair of a RENAME of several tables: what it means is told by ApplyRest, behind
+  // the last pair. Only what is not understood (`unclear`) and warnings come at once.
+  Result<DdlOutcome> ApplyPart(const Record& record, SchemaChangeRecord change);
+  DdlOutcome ApplyRest();
+  int names_reached() const;  // by the pairs so far
+  // In place of ApplyRest, where another pair is not understood: the captured tables of the pairs
+  // so far, which wait too. Nothing of them may be used any more.
+  std::vector<TablePath> GiveUpParts();
   // The tables that the record may concern, captured or not.
   std::vector<TablePath> Concerned(const Record& record, const SchemaChangeRecord& change);
   // In place of a statement that is not understood: a person's CREATE TABLE statements for `tables`
@@ -103,10 +113,12 @@ class DdlTracker {
 
   const OnUnparsedDdl on_unparsed_;
   const bool tinyint1_is_boolean_;
+  const OnlineSchemaChange::Patterns online_;
   const IsCaptured is_captured_;
   std::unique_ptr<Dialect> dialect_;
   std::vector<SchemaVersion> restored_;
   std::vector<StatementChange> restored_drops_;
+  std::vector<StatementChange> parts_;  // of a statement that is not over
   uint64_t epoch_ = 1;
   uint64_t next_incarnation_ = 1;
 };

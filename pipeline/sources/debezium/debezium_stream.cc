@@ -42,7 +42,7 @@ DebeziumStream::DebeziumStream(StreamOptions options, const SourceContext& conte
       rows_(options_.format),
       batches_(stream, output),
       ddl_(options_.on_unparsed_ddl.value_or(context_.on_unparsed_ddl),
-           options_.tinyint1_is_boolean,
+           options_.tinyint1_is_boolean, options_.online,
            [this](const TablePath& path) { return IsCaptured(path); }) {
   switch (options_.records) {
     case RecordFormat::kDebeziumJson: break;
@@ -173,6 +173,10 @@ Result<bool> DebeziumStream::Bad(const Place& place, Error error) {
 
 Result<bool> DebeziumStream::Dispatch(const Record& record, const Place& place) {
   last_event_time_ms_ = std::max(last_event_time_ms_, record.commit_time_ms);
+  if (rename_ && record.kind != RecordKind::kSchemaChange) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, FinishRename());
+    if (!go_on) return false;
+  }
   switch (record.kind) {
     case RecordKind::kChange: return Change(record, place);
     case RecordKind::kTruncate: return Truncate(record, place);

@@ -33,6 +33,7 @@ struct StreamOptions {
   OnBadRecord on_bad_record = OnBadRecord::kFail;
   std::optional<OnUnparsedDdl> on_unparsed_ddl;  // none: as the pipeline says
   bool tinyint1_is_boolean = false;
+  OnlineSchemaChange::Patterns online;
   std::optional<TableSelector> tables;  // none: every table of the stream
   // Canal's own filters; null: every name.
   std::shared_ptr<const re2::RE2> databases;
@@ -101,6 +102,10 @@ class DebeziumStream {
   // Sends everything that waits. False: the pipeline stops.
   bool Flush() { return batches_.SealAll(); }
   bool idle() const { return batches_.empty(); }
+  // A statement is not over: the stream can only be taken up again in front of it.
+  bool in_statement() const { return rename_.has_value(); }
+  // The stream ends here: what was a part of a statement is all of it. False: the pipeline stops.
+  Result<bool> End();
 
   const StreamCounters& counters() const { return counters_; }
   int64_t last_event_time_ms() const { return last_event_time_ms_; }
@@ -136,6 +141,10 @@ class DebeziumStream {
   Result<bool> Change(const Record& record, const Place& place);
   Result<bool> Truncate(const Record& record, const Place& place);
   Result<bool> SchemaChanged(const Record& record, const Place& place);
+  Result<bool> TakeStatement(const Record& record, const Place& place, SchemaChangeRecord change);
+  // Several tables renamed by one statement: the pairs come in a record each.
+  Result<bool> TakePart(const SchemaChangeRecord& pair, const Record& record, const Place& place);
+  Result<bool> FinishRename();
 
   Table* FindTable(const Record& record);
   bool IsCaptured(const TablePath& path) const;
@@ -189,6 +198,13 @@ class DebeziumStream {
   bool any_waits_ = false;
   bool restoring_ = false;
   std::string lookup_;
+  struct Rename {
+    SchemaChangeRecord statement;  // of all pairs so far
+    Point point;                   // of the last record
+    std::string origin;
+    int64_t commit_time_ms = 0;
+  };
+  std::optional<Rename> rename_;
   StreamCounters counters_;
   int64_t last_event_time_ms_ = 0;
   uint32_t last_row_ = kChangeRow;

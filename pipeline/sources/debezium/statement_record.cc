@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schema/base/letter_case.h"
+
 namespace driftless::debezium {
 namespace {
 
@@ -185,7 +187,37 @@ Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
   return change;
 }
 
+// "source": {"file": "binlog.000003", "pos": 52132, "table": "a,b"}
+Result<void> ReadSource(JsonCursor* cursor, SchemaChangeRecord* change) {
+  std::string file, pos;
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    if (key == "file") {
+      DRIFTLESS_ASSIGN_OR_RETURN(file, Text(cursor));
+    } else if (key == "pos" && !cursor->IsNull()) {
+      pos = cursor->Token();
+      cursor->Advance();
+    } else if (key == "table") {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string tables, Text(cursor));
+      change->tables_named = 1 + static_cast<int>(std::count(tables.begin(), tables.end(), ','));
+    } else if (!cursor->Skip()) {
+      return Malformed("is cut off");
+    }
+  }
+  if (walk.failed()) return Malformed("has a malformed source");
+  if (!file.empty() && !pos.empty()) change->log_position = file + ":" + pos;
+  return {};
+}
+
 }  // namespace
+
+bool SchemaChangeRecord::IsPartOfRename() const {
+  constexpr std::string_view kRename = "RENAME";
+  const size_t begin = std::min(ddl.find_first_not_of(" \t\r\n"), ddl.size());
+  return tables_named > 1 && !log_position.empty() &&
+         EqualsIgnoringCase(std::string_view(ddl).substr(begin, kRename.size()), kRename);
+}
 
 Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
   SchemaChangeRecord change;
@@ -195,6 +227,8 @@ Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
   while (walk.Next(&key)) {
     if (key == "ddl") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
+    } else if (key == "source" && cursor.Peek() == '{') {
+      DRIFTLESS_TRY(ReadSource(&cursor, &change));
     } else if (key == "databaseName") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.database, Text(&cursor));
     } else if (key == "tableChanges" && cursor.Peek() == '[') {

@@ -25,8 +25,14 @@ struct SchemaChangeRecord {
   std::string ddl;
   std::string database;  // databaseName: the statement's default database
   std::vector<TableChange> tables;
+  std::string log_position;  // source.file and source.pos: one statement's records share it
+  int tables_named = 1;      // in source.table: how many tables the statement concerns
   // Canal: it did not understand the statement, and gives no default database. Rows tell.
   bool names_no_database = false;
+
+  // Debezium tells `RENAME TABLE a TO t, b TO a, t TO b` as one record for each pair, and names all
+  // the new names in each.
+  bool IsPartOfRename() const;
 };
 // Errors: kInvalidInput.
 Result<SchemaChangeRecord> ParseSchemaChange(const Record& record);

@@ -131,7 +131,18 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
   auto change = options_.records == RecordFormat::kCanalJson     ? ParseCanalStatement(record)
                 : options_.records == RecordFormat::kMaxwellJson ? ParseMaxwellStatement(record)
                                                                  : ParseSchemaChange(record);
+  if (rename_ && (!change || !change->IsPartOfRename() ||
+                  change->log_position != rename_->statement.log_position)) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, FinishRename());
+    if (!go_on) return false;
+  }
   if (!change) return Bad(place, change.error());
+  return TakeStatement(record, place, std::move(*change));
+}
+
+Result<bool> DebeziumStream::TakeStatement(const Record& record, const Place& place,
+                                           SchemaChangeRecord statement) {
+  SchemaChangeRecord* const change = &statement;
   UnclearStatement unclear;
   unclear.point = place.point;
   unclear.point.row = NextStatementRow(place);
@@ -153,8 +164,10 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
     ++counters_.ignored_ddl;
     return true;
   }
-  auto outcome = answer ? ddl_.ApplyGiven(record, *change, answer->schema, answer->tables)
-                        : ddl_.Apply(record, *change);
+  const bool is_part = !answer && change->IsPartOfRename() && !record.snapshot;
+  auto outcome = answer    ? ddl_.ApplyGiven(record, *change, answer->schema, answer->tables)
+                 : is_part ? ddl_.ApplyPart(record, *change)
+                           : ddl_.Apply(record, *change);
   if (!outcome && !answer) return std::move(outcome.error()).Position(place.Text());
   if (!outcome) {
     unclear.tables = std::move(answer->tables);
@@ -164,9 +177,55 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
   if (outcome->unclear) {
     unclear.tables = std::move(outcome->unclear->tables);
     unclear.why = outcome->unclear->why.ToString();
+    if (is_part && rename_) {  // the statement as a whole is not understood
+      rename_.reset();
+      for (TablePath& table : ddl_.GiveUpParts()) {
+        const auto known = std::find(unclear.tables.begin(), unclear.tables.end(), table);
+        if (known == unclear.tables.end()) unclear.tables.push_back(std::move(table));
+      }
+    }
     return Park(std::move(unclear), place);
   }
-  return SendChanges(std::move(*outcome), *change, record, place);
+  if (!is_part) return SendChanges(std::move(*outcome), *change, record, place);
+  for (const std::string& warning : outcome->warnings) {
+    spdlog::warn("{}: {}", place.Text(), warning);
+  }
+  return TakePart(statement, record, place);
+}
+
+Result<bool> DebeziumStream::TakePart(const SchemaChangeRecord& pair, const Record& record,
+                                      const Place& place) {
+  if (!rename_) {
+    rename_.emplace();
+    rename_->statement.log_position = pair.log_position;
+    rename_->statement.tables_named = pair.tables_named;
+  }
+  rename_->point = place.point;
+  rename_->origin = *place.origin;
+  rename_->commit_time_ms = record.commit_time_ms;
+  std::string& ddl = rename_->statement.ddl;
+  ddl += (ddl.empty() ? "" : "; ") + pair.ddl;
+  // Where all names have been reached it need not wait for the next record to know its end.
+  return ddl_.names_reached() < pair.tables_named ? Result<bool>(true) : FinishRename();
+}
+
+// The pairs are one change, which stands where the last one did: swapped names go on as what they
+// are, in whatever order the pairs went.
+Result<bool> DebeziumStream::FinishRename() {
+  const Rename rename = std::move(*rename_);
+  rename_.reset();
+  Record record;
+  record.commit_time_ms = rename.commit_time_ms;
+  const Place place{rename.point, &rename.origin, {}};
+  return SendChanges(ddl_.ApplyRest(), rename.statement, record, place);
+}
+
+Result<bool> DebeziumStream::End() {
+  if (rename_) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, FinishRename());
+    if (!go_on) return false;
+  }
+  return Flush();
 }
 
 Result<bool> DebeziumStream::SendChanges(DdlOutcome outcome, const SchemaChangeRecord& change,

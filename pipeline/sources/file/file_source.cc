@@ -130,7 +130,10 @@ class FileSource::Reading {
       if (!output_.stopping()) Flush();
       return std::move(result.error()).Context("file source");
     }
-    if (!output_.stopping()) Flush();
+    if (!output_.stopping()) {
+      DRIFTLESS_TRY(stream_.End());
+      Flush();
+    }
     const auto& counters = stream_.counters();
     spdlog::info(
         "file source: {} records, {} changes, {} schema changes; {} of other tables, {} "
@@ -270,6 +273,7 @@ class FileSource::Reading {
     last_flush_us_ = context_.clock->MonotonicMicros();
     if (!stream_.Flush()) return false;
     if (point_.offset == 0 || reader_ == nullptr) return true;  // nothing of this file was read yet
+    if (stream_.in_statement()) return true;
     Resume resume;
     resume.epoch = point_.epoch;
     resume.line = point_.offset;

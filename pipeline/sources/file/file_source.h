@@ -19,6 +19,9 @@ class FileSource : public Source {
   std::vector<std::string> streams() const override { return {"files"}; }
   Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
                    SourceOutput* output) override;
+  bool Captures(const TablePath& table) const override {
+    return !options_.stream.tables || options_.stream.tables->Matches(table);
+  }
 
  private:
   class Reading;

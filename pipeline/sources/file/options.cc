@@ -1,6 +1,7 @@
 #include "pipeline/sources/file/options.h"
 
 #include "pipeline/sources/debezium/format_options.h"
+#include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
@@ -49,6 +50,8 @@ std::span<const OptionSpec> FileSourceOptionSpecs() {
               "before it; ignore goes on with the columns that the record itself gives. Default: "
               "the pipeline's on-unparsed-ddl.",
        .values = {"park", "fail", "ignore"}},
+      ShadowTablesOption(),
+      LeftoverTablesOption(),
       {.key = "line-bytes-max",
        .type = OptionType::kBytes,
        .default_value = "64 mb",
@@ -131,6 +134,7 @@ Result<FileSourceOptions> ReadFileSourceOptions(const OptionValues& values) {
   if (on_unparsed == "park") stream.on_unparsed_ddl = OnUnparsedDdl::kPark;
   if (on_unparsed == "fail") stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
   if (on_unparsed == "ignore") stream.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
+  DRIFTLESS_ASSIGN_OR_RETURN(stream.online, ReadOnlinePatterns(values));
   stream.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(false);
   if (values.Enum("debezium-json.decimal-mode") == "string") {
     stream.format.decimal_mode = debezium::DecimalMode::kString;

@@ -23,6 +23,10 @@ class KafkaSource : public Source {
  public:
   explicit KafkaSource(KafkaSourceOptions options) : options_(std::move(options)) {}
 
+  bool Captures(const TablePath& table) const override {
+    return !options_.stream.tables || options_.stream.tables->Matches(table);
+  }
+
   Result<void> Connect(const SourceContext& context) override {
     context_ = context;
     if (context_.clock == nullptr) context_.clock = SystemClock();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/sources/debezium/format_options.h"
+#include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
@@ -72,6 +73,8 @@ std::span<const OptionSpec> KafkaSourceOptionSpecs() {
               "before it; ignore goes on with the columns that the record itself gives. Default: "
               "the pipeline's on-unparsed-ddl.",
        .values = {"park", "fail", "ignore"}},
+      ShadowTablesOption(),
+      LeftoverTablesOption(),
       {.key = "scan.topic-partition-discovery.interval",
        .type = OptionType::kDuration,
        .default_value = "5 min",
@@ -308,6 +311,7 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
   if (on_unparsed == "park") stream.on_unparsed_ddl = OnUnparsedDdl::kPark;
   if (on_unparsed == "fail") stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
   if (on_unparsed == "ignore") stream.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
+  DRIFTLESS_ASSIGN_OR_RETURN(stream.online, ReadOnlinePatterns(values));
   std::string selector;
   for (const std::string& entry : values.List("tables")) {
     selector += (selector.empty() ? "" : ",") + entry;

@@ -144,7 +144,10 @@ class KafkaPartitionReader::Reading {
     Result<void> result = Loop(check_topics);
     rd_kafka_consume_stop(topic_.get(), partition_.partition);
     if (partition_.alignment != nullptr) partition_.alignment->End(partition_.index);
-    if (!output_.stopping()) Flush();
+    if (!output_.stopping()) {
+      if (result) DRIFTLESS_TRY(stream_.End());
+      Flush();
+    }
     const auto& counters = stream_.counters();
     spdlog::info(
         "kafka source: {}: {} records, {} changes, {} schema changes, {} tombstones, {} "
@@ -391,6 +394,7 @@ class KafkaPartitionReader::Reading {
     last_flush_us_ = context_.clock->MonotonicMicros();
     if (!stream_.Flush()) return false;
     if (!has_point_) return true;  // nothing was read yet
+    if (stream_.in_statement()) return true;
     return output_.Progress(point_, resume_.ToText(), stream_.last_event_time_ms());
   }
 

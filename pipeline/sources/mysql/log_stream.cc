@@ -21,7 +21,7 @@ LogStream::LogStream(const SourceOptions& options, ServerSettings settings,
       output_(output),
       hooks_(std::move(hooks)),
       catalog_(std::move(settings)),
-      online_(&catalog_),
+      online_(&catalog_, options.online),
       rows_(context.wants_before_images ? BeforeImages::kAll : BeforeImages::kWhereKeyChanges),
       batches_(stream, output),
       on_unparsed_(options.on_unparsed_ddl.value_or(context.on_unparsed_ddl)) {}

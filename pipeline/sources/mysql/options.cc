@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "config/definition/selector.h"
+#include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
@@ -231,6 +232,8 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .default_value = "false",
        .doc = "Whether comments of tables and columns are read.",
        .flink_cdc = FlinkCdc::kSame},
+      ShadowTablesOption(),
+      LeftoverTablesOption(),
       {.key = "treat-tinyint1-as-boolean.enabled",
        .type = OptionType::kBool,
        .default_value = "true",

@@ -1,5 +1,7 @@
 #include "pipeline/sources/mysql/source_options.h"
 
+#include "pipeline/sources/online_options.h"
+
 namespace driftless::mysql {
 namespace {
 
@@ -45,6 +47,7 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   if (values.IsSet("tables.exclude")) {
     DRIFTLESS_ASSIGN_OR_RETURN(options.exclude, Selector(values, "tables.exclude"));
   }
+  DRIFTLESS_ASSIGN_OR_RETURN(options.online, ReadOnlinePatterns(values));
   options.server_id = values.String("server-id").value_or("");
   options.time_zone = values.String("server-time-zone").value_or("");
   options.start = Start(values.Enum("scan.startup.mode").value_or("initial"));

@@ -7,6 +7,7 @@
 #include "config/definition/selector.h"
 #include "config/options/option.h"
 #include "pipeline/sources/mysql/connection.h"
+#include "schema/ddl/online_schema_change.h"
 
 namespace driftless::mysql {
 
@@ -24,6 +25,7 @@ struct SourceOptions {
   ConnectionOptions connection;
   std::optional<TableSelector> tables;
   std::optional<TableSelector> exclude;
+  OnlineSchemaChange::Patterns online;
   std::string server_id;  // "", "5401" or "5400-5410"
   std::string time_zone;
   StartMode start = StartMode::kInitial;

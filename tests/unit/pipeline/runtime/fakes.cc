@@ -428,6 +428,11 @@ std::vector<CoordinatorAction> FakeCoordinator::Step(CoordinatorInput input, int
   if (auto* arrived = std::get_if<ChangeArrived>(&input)) {
     Table& table = tables_[arrived->table];
     const uint64_t offset = arrived->change->point.offset;
+    if (policy_.read.contains(offset) && was_read_.insert({arrived->table, offset}).second) {
+      out.push_back(ReadSinkTable{arrived->table});
+      reading_[arrived->table] = std::move(*arrived);
+      return out;
+    }
     const bool known = table.offset == offset;
     table.arrived = true;
     if (known && table.phase == Phase::kHeld && !table.approved) return out;
@@ -481,6 +486,7 @@ std::vector<CoordinatorAction> FakeCoordinator::Step(CoordinatorInput input, int
   } else if (auto* read = std::get_if<SinkTableRead>(&input)) {
     Table& table = tables_[read->table];
     DRIFTLESS_CHECK(read->actual.has_value());
+    if (auto waiting = reading_.extract(read->table)) return Step(std::move(waiting.mapped()), 0);
     bool done = false;
     if (read->actual->has_value()) {
       for (const std::string& id : (*read->actual)->change_ids) done |= id == table.plan->change_id;

@@ -130,6 +130,7 @@ struct FakePolicy {
   std::set<uint64_t> hold;
   std::set<uint64_t> skip;
   std::set<uint64_t> fail;
+  std::set<uint64_t> read;  // these look at the sink's table first
 };
 
 class FakeCoordinator : public CoordinatorPort {
@@ -166,6 +167,8 @@ class FakeCoordinator : public CoordinatorPort {
   const FakePolicy policy_;
   DecisionId next_;
   std::map<SinkTableKey, Table> tables_;
+  std::map<SinkTableKey, ChangeArrived> reading_;
+  std::set<std::pair<SinkTableKey, uint64_t>> was_read_;
 };
 
 // ---- building scripts --------------------------------------------------------------------------

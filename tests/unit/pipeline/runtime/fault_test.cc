@@ -218,6 +218,7 @@ class StopSinkTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(StopSinkTest, OneSinkStopsAloneAndCatchesUpLater) {
   ScriptBuilder script = TwoTables();
   Harness harness(script.Script());
+  harness.policy_.read = {9};  // orders' new column
   harness.warehouses_["other"] = std::make_shared<FakeWarehouse>();
   harness.stops_ = {"other"};
   harness.options_.unavailable_after_ms = 0;
@@ -242,14 +243,14 @@ TEST_P(StopSinkTest, OneSinkStopsAloneAndCatchesUpLater) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Call, StopSinkTest,
-                         ::testing::Values("connect", "execute", "open", "write", "prepare", "seal",
-                                           "commit"));
+                         ::testing::Values("connect", "read", "execute", "open", "write", "prepare",
+                                           "seal", "commit"));
 
 // One sink is gone, the other one waits for a person, and then goes on without it.
 TEST(StopSinkHoldTest, DecisionsGoOnWithoutTheSinkThatIsGone) {
   ScriptBuilder script = TwoTables();
   Harness harness(script.Script());
-  harness.policy_.hold = {5};  // orders' new column
+  harness.policy_.hold = {9};  // orders' new column
   harness.warehouses_["other"] = std::make_shared<FakeWarehouse>();
   harness.stops_ = {"other"};
   harness.options_.unavailable_after_ms = 0;

@@ -156,5 +156,24 @@ TEST(HoldTest, AFullParkingDiskBlocksTheSinkUntilTheDecision) {
   EXPECT_EQ(static_cast<int>(harness.Wait().kind), static_cast<int>(Kind::kStopped));
 }
 
+// The source has ended and nothing moves any more when the sink's table has been read and the
+// change turns out to be held: the run must not wait for it.
+TEST(HoldTest, AHoldThatIsDecidedWhileDrainingEndsABoundedRun) {
+  ScriptBuilder script;
+  script.Create("orders").Rows("orders", 3).AddColumn("orders", "b").Rows("orders", 2);
+  Harness harness(script.Script());
+  harness.policy_.read = harness.policy_.hold = {5};
+  harness.fault_ = [&](const std::string& call) -> std::optional<Fault> {
+    if (call != "read") return std::nullopt;
+    EXPECT_TRUE(Eventually([&] { return harness.live_.load()->StatusText() == "stopping"; }));
+    // The inlets are idle long before; were they not, the test would only see less.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return std::nullopt;
+  };
+  const RunOutcome outcome = harness.RunToEnd();
+  ExpectFinished(outcome);
+  EXPECT_EQ(outcome.open_holds, 1);
+}
+
 }  // namespace
 }  // namespace driftless

@@ -203,5 +203,28 @@ TEST_F(OnlineSchemaChangeTest, NamesOfTheFormWithoutARealTableAreOrdinary) {
   EXPECT_FALSE(online_.IsHidden({"", "shop", "_lonely_new"}));
 }
 
+TEST(OnlinePatternsTest, PatternsOfTheUserAreShadowsToo) {
+  mysql::DdlCatalog catalog(mysql::ServerSettings{});
+  OnlineSchemaChange::Patterns patterns;
+  patterns.shadows.push_back("*__next");
+  patterns.leftovers.push_back("*__gone");
+  OnlineSchemaChange online(&catalog, patterns);
+  const auto apply = [&](std::string_view sql) {
+    auto effect = catalog.Apply(sql, {"shop", {}});
+    EXPECT_TRUE(effect) << sql;
+    return online.Translate(*std::move(effect)).changes;
+  };
+  apply("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  EXPECT_TRUE(apply("CREATE TABLE t__next LIKE t").empty());
+  EXPECT_TRUE(apply("ALTER TABLE t__next RENAME COLUMN a TO b").empty());
+  EXPECT_TRUE(online.IsHidden({"", "shop", "t__next"}));
+  const auto swap = apply("RENAME TABLE t TO t__gone, t__next TO t");
+  ASSERT_EQ(swap.size(), 1U);
+  EXPECT_EQ(swap[0].parts.front().kind(), EventKind::kRenameColumn);
+  EXPECT_TRUE(apply("DROP TABLE t__gone").empty());
+  // The tools' own patterns hold beside them.
+  EXPECT_TRUE(online.IsHidden({"", "shop", "_t_gho"}));
+}
+
 }  // namespace
 }  // namespace driftless
