@@ -166,6 +166,7 @@ void Runtime::Impl::WatchMemory() {
   }
   if (pressure_.Relieve() && now_us - short_since_us_ < 1'000'000) return;
   short_since_us_ = now_us;
+  for (auto& run : sinks_) run->inlet->Post(BreakUnbroken{});
   for (auto& run : sinks_) StartCheckpoint(*run);
 }
 

@@ -104,6 +104,7 @@ class Runtime::Impl {
   void BeginSchemaCut(SinkRun& run, const CutTable& action);
   OpenCut* FindCut(SinkRun& run, CutId cut);
   void OnBarrier(SinkRun& run, BarrierTaken barrier);
+  void DeferCheckpoint(SinkRun& run, CutId cut);
   void OnPrepared(SinkRun& run, CutId cut, std::vector<PreparedTable> prepared);
   void MaybeSeal(SinkRun& run, OpenCut& cut);
   void OnSealed(SinkRun& run, CutId cut, Result<CommitToken> token);
@@ -129,6 +130,7 @@ class Runtime::Impl {
   void MakeInlet(SinkRun& run, const std::vector<ParkedTable>& parked);
   Result<void> MakeSources();
   CutPosition ResumePosition() const;
+  CutPosition FurthestPosition(const TablePath& source) const;
 
   RuntimeParts parts_;
   const RuntimeOptions options_;

@@ -77,9 +77,24 @@ void Runtime::Impl::OnBarrier(SinkRun& run, BarrierTaken barrier) {
   if (run.stopped) return;
   OpenCut* cut = FindCut(run, barrier.cut);
   DRIFTLESS_CHECK(cut != nullptr);
+  if (barrier.deferred) return DeferCheckpoint(run, barrier.cut);
   cut->barrier_taken = true;
   cut->barrier = std::move(barrier);
   MaybeSeal(run, *cut);
+}
+
+// Nothing has heard of it but the inlet, which says when it can be taken. Where the sources have
+// ended within what they sent as a whole, it never can: the last checkpoint stays the last.
+void Runtime::Impl::DeferCheckpoint(SinkRun& run, CutId id) {
+  run.cuts.erase(id);
+  run.checkpoint_running = false;
+  for (const CutTable& action : std::exchange(run.waiting_cuts, {})) BeginSchemaCut(run, action);
+  if (phase_ == Phase::kCommitting) {
+    run.checkpoint_wanted = false;
+    Later([this] { OnCheckpointDone(); });
+  } else if (phase_ == Phase::kSettling) {
+    Later([this] { MaybeSettled(); });
+  }
 }
 
 void Runtime::Impl::OnPrepared(SinkRun& run, CutId id, std::vector<PreparedTable> prepared) {
@@ -280,6 +295,30 @@ CutPosition Runtime::Impl::ResumePosition() const {
     }
   }
   return meet.value_or(CutPosition{});
+}
+
+// What some sink table that the source table goes to has committed, or has durably parked, at the
+// start of a run.
+CutPosition Runtime::Impl::FurthestPosition(const TablePath& source) const {
+  CutPosition furthest;
+  for (const auto& run : sinks_) {
+    const Result<std::vector<TablePath>> tables = run->config->route(source);
+    if (!tables) continue;  // the inlet says so when a row comes
+    for (const TablePath& table : *tables) {
+      const auto own = run->positions.tables.find(table);
+      const bool has_own = own != run->positions.tables.end();
+      const bool has_base = has_own && own->second.base.has_value();
+      furthest = CutPosition::Join(furthest, has_base ? *own->second.base : run->positions.base);
+      if (has_own && own->second.feeds.contains(source)) {
+        furthest = CutPosition::Join(furthest, own->second.feeds.at(source));
+      }
+      const auto parked = run->parked_through.find(table);
+      if (parked != run->parked_through.end()) {
+        furthest = CutPosition::Join(furthest, parked->second);
+      }
+    }
+  }
+  return furthest;
 }
 
 void Runtime::Impl::Acknowledge() {

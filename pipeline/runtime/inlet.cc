@@ -116,17 +116,21 @@ Result<void> Inlet::RunOnce() {
   if (idle_round_.has_value() && draining_.empty() && (stalled || queue_.empty())) {
     context_.idle(*std::exchange(idle_round_, std::nullopt));
   }
-  const auto want = stalled || items_closed_ ? Queue::Want::kCommandsOnly : Queue::Want::kAll;
+  const bool only_commands = stalled || items_closed_ || WaitsForCheckpoint();
+  const auto want = only_commands ? Queue::Want::kCommandsOnly : Queue::Want::kAll;
   const auto wait = draining_.empty() ? Queue::Wait::kBlock : Queue::Wait::kPoll;
   Queue::Taken taken = queue_.Take(want, wait);
   if (taken.closed) items_closed_ = true;
   if (taken.command.has_value()) return Obey(*taken.command);
   if (taken.item.has_value()) DRIFTLESS_TRY(Take(*taken.item));
-  if (draining_.empty()) return {};
-  auto next = draining_.upper_bound(last_drained_);
-  if (next == draining_.end()) next = draining_.begin();
-  last_drained_ = *next;
-  return DrainOne(Find(last_drained_));
+  if (!draining_.empty()) {
+    auto next = draining_.upper_bound(last_drained_);
+    if (next == draining_.end()) next = draining_.begin();
+    last_drained_ = *next;
+    DRIFTLESS_TRY(DrainOne(Find(last_drained_)));
+  }
+  TellWhenCheckpointIsPossible();
+  return {};
 }
 
 Result<void> Inlet::Obey(const InletCommand& command) {
@@ -139,6 +143,8 @@ Result<void> Inlet::Obey(const InletCommand& command) {
     Settle(*settle);
   } else if (std::holds_alternative<SpillParked>(command)) {
     return SpillAll();
+  } else if (std::holds_alternative<BreakUnbroken>(command)) {
+    is_broken_ = unbroken_ > 0;
   } else if (const auto* report = std::get_if<ReportIdle>(&command)) {
     idle_round_ = report->round;
   } else if (std::holds_alternative<StopInlet>(command)) {
@@ -156,6 +162,10 @@ Result<void> Inlet::Take(Item& item) {
   }
   if (const auto* change = std::get_if<SchemaItem>(&item)) return Deliver(*change);
   if (const auto* hold = std::get_if<HoldBackItem>(&item)) return HoldBack(*hold);
+  if (const auto* unbroken = std::get_if<UnbrokenItem>(&item)) {
+    TakeUnbroken(*unbroken);
+    return {};
+  }
   TakeProgress(std::get<ProgressItem>(item));
   return {};
 }
@@ -335,6 +345,7 @@ Result<void> Inlet::Park(Table& table, ParkedItem item) {
             "parking.disk-bytes-max, or set parking.on-full: block.");
   }
   if (!table.own_base.has_value()) table.own_base = base_;
+  table.parks_unbroken |= unbroken_ > 0;
   DRIFTLESS_TRY(table.lot.Append(std::move(item)));
   ReportParked(table);
   WarnOfFullDisk();
@@ -379,6 +390,7 @@ Result<void> Inlet::DrainOne(Table& table) {
 // Everything that was parked has gone on, so the table has all that this process was sent, and what
 // a former one had received.
 void Inlet::LotIsEmpty(Table& table) {
+  table.parks_unbroken = false;
   draining_.erase(table.key.table);
   table.own_base = CutPosition::Join(*table.own_base, table.received);
   table.received = {};
@@ -454,6 +466,8 @@ CutMove Inlet::CheckpointMove() {
 }
 
 Result<void> Inlet::TakeCheckpoint(CutId cut) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const bool may, MayTakeCheckpoint(cut));
+  if (!may) return {};
   BarrierTaken taken;
   taken.cut = cut;
   taken.move = CheckpointMove();

@@ -36,6 +36,9 @@ struct BarrierTaken {
   int64_t event_time_ms = 0;           // of the newest change that was sent before it
   std::vector<ParkedSnapshot> parked;  // of a checkpoint
   TablePath source;                    // of a schema cut: whose change waits behind it
+  // A checkpoint that cannot be taken here, within what a source sends as a whole: no writer heard
+  // of it. `Context::checkpoint_possible` follows where it can be.
+  bool deferred = false;
 };
 
 // ---- commands of the control thread ------------------------------------------------------------
@@ -62,14 +65,16 @@ struct SettleTable {
   TablePosition position;
 };
 struct SpillParked {};
+// Memory is short: a checkpoint may be taken within what a source sends as a whole.
+struct BreakUnbroken {};
 struct Wake {};  // room on the parking disk: look again
 // Answered by `idle` when no item is queued and no parked item can go on.
 struct ReportIdle {
   uint64_t round = 0;
 };
 struct StopInlet {};
-using InletCommand =
-    std::variant<TakeCut, ReleaseTable, SettleTable, SpillParked, Wake, ReportIdle, StopInlet>;
+using InletCommand = std::variant<TakeCut, ReleaseTable, SettleTable, SpillParked, BreakUnbroken,
+                                  Wake, ReportIdle, StopInlet>;
 
 // How a table begins in a new process.
 struct InletTableStart {
@@ -103,6 +108,7 @@ class Inlet {
     std::vector<InletTableStart> tables;
     std::function<void(ChangeArrived)> arrived;
     std::function<void(BarrierTaken)> barrier;
+    std::function<void()> checkpoint_possible;
     std::function<void(uint64_t round)> idle;
     std::function<void(Error)> failed;
   };
@@ -143,8 +149,9 @@ class Inlet {
     // The change that it waits for, and whose it is.
     std::optional<Point> waiting_point;
     TablePath waiting_source;
-    bool held_back = false;  // its position must not pass what the source has sent of it
-    bool late_cut = false;   // the cut under way belongs to another, older change
+    bool held_back = false;       // its position must not pass what the source has sent of it
+    bool late_cut = false;        // the cut under way belongs to another, older change
+    bool parks_unbroken = false;  // the lot has rows of what a source sends as a whole
     // What is in the lot already (a former process put it there, or this one): `received` and, per
     // feed, `received_feeds`.
     CutPosition received;
@@ -180,6 +187,12 @@ class Inlet {
   bool HasPassed(const Table& table, const Point& point) const;
   void GoOn(Table& table);
   Result<void> TakeCheckpoint(CutId cut);
+  // inlet_unbroken.cc
+  void TakeUnbroken(const UnbrokenItem& item);
+  bool IsWithinUnbroken() const;
+  bool WaitsForCheckpoint() const;
+  void TellWhenCheckpointIsPossible();
+  Result<bool> MayTakeCheckpoint(CutId cut);
   Result<void> TakeSchemaCut(const TakeCut& command);
   Result<void> SpillAll();
 
@@ -217,6 +230,11 @@ class Inlet {
   std::set<TablePath> draining_;  // open, with items in the lot
   TablePath last_drained_;        // so that they take turns
   std::optional<uint64_t> idle_round_;
+  int unbroken_ = 0;                  // beginnings whose end has not come
+  bool sends_unbroken_ = false;       // some source does
+  bool is_broken_ = false;            // until that end
+  bool checkpoint_deferred_ = false;  // one is to be taken as soon as it can be
+  bool checkpoint_told_ = false;      // that it can be
   bool items_closed_ = false;
   bool stopped_ = false;
   uint32_t next_thread_ = 0;

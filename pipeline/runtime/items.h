@@ -36,7 +36,11 @@ struct HoldBackItem {
   TablePath source;
   Point point;
 };
-using Item = std::variant<BatchItem, SchemaItem, ProgressItem, HoldBackItem>;
+// What comes between a beginning and its end goes into one cut.
+struct UnbrokenItem {
+  bool begins = false;
+};
+using Item = std::variant<BatchItem, SchemaItem, ProgressItem, HoldBackItem, UnbrokenItem>;
 
 // Queue bytes that an item counts for.
 int64_t ItemBytes(const Item& item);

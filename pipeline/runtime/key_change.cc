@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "schema/events/change_batch_builder.h"
+#include "schema/events/change_batch_copy.h"
 
 namespace driftless {
 namespace {
@@ -62,87 +62,6 @@ bool ChangesKey(const ChangeBatch& batch, const std::vector<size_t>& keys, int64
   return false;
 }
 
-void CopyValue(const ColumnView& view, PhysicalKind kind, int64_t row, ColumnBuilder* out);
-
-void CopyList(const ColumnView& view, int64_t row, ColumnBuilder* out) {
-  ColumnBuilder& elements = out->child(0);
-  for (int32_t i = view.offsets[row]; i < view.offsets[row + 1]; ++i) {
-    CopyValue(view.children[0], elements.physical(), i, &elements);
-  }
-  out->CloseList();
-}
-
-void CopyValue(const ColumnView& view, PhysicalKind kind, int64_t row, ColumnBuilder* out) {
-  if (view.IsAbsent(row)) return out->AppendAbsent();
-  if (view.IsNull(row)) return out->AppendNull();
-  switch (kind) {
-    case PhysicalKind::kBit: return out->AppendBit(view.Bit(row));
-    case PhysicalKind::kFixed8: return out->AppendFixed(view.Fixed<uint8_t>(row));
-    case PhysicalKind::kFixed16: return out->AppendFixed(view.Fixed<uint16_t>(row));
-    case PhysicalKind::kFixed32: return out->AppendFixed(view.Fixed<uint32_t>(row));
-    case PhysicalKind::kFixed64: return out->AppendFixed(view.Fixed<uint64_t>(row));
-    case PhysicalKind::kFixed128: return out->AppendInt128(view.Fixed<__int128>(row));
-    case PhysicalKind::kVariable: return out->AppendBytes(view.Bytes(row));
-    case PhysicalKind::kList: return CopyList(view, row, out);
-    case PhysicalKind::kStruct:
-      for (int i = 0; i < out->child_count(); ++i) {
-        CopyValue(view.children[i], out->child(i).physical(), row, &out->child(i));
-      }
-      return out->CloseStruct();
-  }
-}
-
-class Splitter {
- public:
-  explicit Splitter(const ChangeBatch& batch)
-      : batch_(batch), builder_(batch.schema(), batch.stream()) {}
-
-  void Copy(int64_t row) {
-    Begin(batch_.ops()[row], row);
-    for (int i = 0; i < Width(); ++i) After(i, batch_.after()[i], row);
-    if (batch_.HasBefore(row)) {
-      for (int i = 0; i < Width(); ++i) Before(i, batch_.before()[i], row);
-    }
-    builder_.EndRow();
-  }
-
-  void Split(int64_t row) {
-    Begin(Op::kDelete, row);
-    for (int i = 0; i < Width(); ++i) {
-      // What the before image lacks did not change.
-      const ColumnView& before = batch_.before()[i];
-      Before(i, before.IsAbsent(row) ? batch_.after()[i] : before, row);
-    }
-    builder_.EndRow();
-    Begin(Op::kInsert, row);
-    for (int i = 0; i < Width(); ++i) {
-      const ColumnView& after = batch_.after()[i];
-      After(i, after.IsAbsent(row) ? batch_.before()[i] : after, row);
-    }
-    builder_.EndRow();
-  }
-
-  ChangeBatchPtr Seal() { return builder_.Seal(); }
-
- private:
-  int Width() const { return static_cast<int>(batch_.schema()->columns.size()); }
-  void Begin(Op op, int64_t row) {
-    builder_.BeginRow(op, batch_.point(row), batch_.commit_times_ms()[row]);
-    if (!batch_.transaction(row).empty()) builder_.SetTransaction(batch_.transaction(row));
-  }
-  // An absent value is not appended at all: EndRow makes it absent, and a delete keeps no after.
-  void After(int i, const ColumnView& view, int64_t row) {
-    if (!view.IsAbsent(row)) CopyValue(view, builder_.after(i).physical(), row, &builder_.after(i));
-  }
-  void Before(int i, const ColumnView& view, int64_t row) {
-    if (view.IsAbsent(row)) return;
-    CopyValue(view, builder_.before(i).physical(), row, &builder_.before(i));
-  }
-
-  const ChangeBatch& batch_;
-  ChangeBatchBuilder builder_;
-};
-
 }  // namespace
 
 ChangeBatchPtr SplitKeyChanges(const ChangeBatchPtr& batch, const EvolvedSchema& sink_table) {
@@ -152,15 +71,16 @@ ChangeBatchPtr SplitKeyChanges(const ChangeBatchPtr& batch, const EvolvedSchema&
   int64_t first = 0;
   while (first < batch->size() && !ChangesKey(*batch, keys, first)) ++first;
   if (first == batch->size()) return batch;
-  Splitter splitter(*batch);
+  ChangeBatchCopy copy(*batch);
   for (int64_t row = 0; row < batch->size(); ++row) {
     if (row >= first && ChangesKey(*batch, keys, row)) {
-      splitter.Split(row);
+      copy.DeleteOfUpdate(row);
+      copy.InsertOfUpdate(row);
     } else {
-      splitter.Copy(row);
+      copy.Row(row);
     }
   }
-  return splitter.Seal();
+  return copy.Seal();
 }
 
 }  // namespace driftless

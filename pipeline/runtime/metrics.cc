@@ -66,6 +66,12 @@ struct Metrics::Impl {
                               "Age of the newest change that was read from a source stream");
   Family<Gauge>& sink_lag = Gauges(&registry, "driftless_sink_lag_seconds",
                                    "Age of the newest change that a sink's last checkpoint holds");
+  Family<Gauge>& source_gauges = Gauges(
+      &registry, "driftless_source",
+      "What a source says of a stream: bytes behind the server, its place in the log, what is "
+      "read and left of its snapshot");
+  Family<Counter>& source_events =
+      Counters(&registry, "driftless_source_events_total", "Events of a source's log by type");
   Family<Gauge>& queue = Gauges(&registry, "driftless_queue_bytes", "Bytes waiting in a queue");
   Family<Gauge>& memory =
       Gauges(&registry, "driftless_memory_bytes", "The memory budget: used and limit");
@@ -177,6 +183,16 @@ void Metrics::SetLag(const std::string& stream, double seconds) {
 
 void Metrics::SetSinkLag(const std::string& sink, double seconds) {
   impl_->sink_lag.Add({{"sink", sink}}).Set(seconds);
+}
+
+void Metrics::SetGauge(std::string_view stream, std::string_view name, double value) {
+  impl_->source_gauges.Add({{"stream", std::string(stream)}, {"what", std::string(name)}})
+      .Set(value);
+}
+
+void Metrics::AddEvents(std::string_view stream, std::string_view type, int64_t events) {
+  impl_->source_events.Add({{"stream", std::string(stream)}, {"type", std::string(type)}})
+      .Increment(static_cast<double>(events));
 }
 
 void Metrics::SetQueueBytes(const std::string& sink, std::string_view queue, int64_t bytes) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "pipeline/sources/source.h"
 #include "schema/audit/audit.h"
 
 namespace driftless {
@@ -23,10 +24,10 @@ class TableMetrics {
 };
 
 // What the pipeline tells Prometheus, all names beginning with driftless_. Thread-safe.
-class Metrics {
+class Metrics : public SourceMetrics {
  public:
   Metrics();
-  ~Metrics();
+  ~Metrics() override;
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
@@ -37,6 +38,8 @@ class Metrics {
   void SetHolds(int64_t count);
   void SetLag(const std::string& stream, double seconds);
   void SetSinkLag(const std::string& sink, double seconds);
+  void SetGauge(std::string_view stream, std::string_view name, double value) override;
+  void AddEvents(std::string_view stream, std::string_view type, int64_t events) override;
   void SetQueueBytes(const std::string& sink, std::string_view queue, int64_t bytes);
   void SetMemory(int64_t used_bytes, int64_t limit_bytes);
   void SetParkingDisk(int64_t used_bytes, int64_t limit_bytes);

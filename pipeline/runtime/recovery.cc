@@ -320,6 +320,9 @@ void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& park
     auto shared = std::make_shared<BarrierTaken>(std::move(barrier));
     mailbox_.Post([this, &run, shared] { OnBarrier(run, std::move(*shared)); });
   };
+  context.checkpoint_possible = [this, &run] {
+    mailbox_.Post([this, &run] { StartCheckpoint(run); });
+  };
   context.idle = [this](uint64_t round) { mailbox_.Post([this, round] { OnIdle(round); }); };
   context.failed = [this, &run](Error error) {
     mailbox_.Post([this, &run, error] { SinkFailed(run, error); });
@@ -334,6 +337,8 @@ Result<void> Runtime::Impl::MakeSources() {
   context.clock = parts_.clock;
   context.history = parts_.state;
   context.answers = parts_.state;
+  context.metrics = parts_.metrics;
+  context.furthest = [this](const TablePath& source) { return FurthestPosition(source); };
   context.on_unparsed_ddl = options_.on_unparsed_ddl;
   for (const auto& run : sinks_) {
     context.wants_before_images |= run->traits.wants_before_images;

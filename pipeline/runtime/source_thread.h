@@ -48,6 +48,7 @@ class SourceThread : public SourceOutput {
   bool Changes(ChangeBatchPtr batch) override;
   bool Schema(StatementChangePtr change, std::string position) override;
   bool Progress(const Point& point, std::string resume, int64_t event_time_ms) override;
+  bool Unbroken(bool begins) override { return Push(UnbrokenItem{begins}); }
   bool DeadLetter(const Point& point, std::string position, std::string_view record,
                   const Error& error) override;
   Result<bool> Park(const UnclearStatement& statement) override;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,13 @@ class SourceOutput {
   // Everything up to and including `point` has been sent. At least once a second, also when idle;
   // `resume` is what the source needs to go on behind it; `event_time_ms` feeds the lag metrics.
   virtual bool Progress(const Point& point, std::string resume, int64_t event_time_ms) = 0;
+  // What is sent between `begins` and its end goes into one cut as a whole, its progress too: a
+  // source uses it for rows that come otherwise when they are read again. Keep it short: no
+  // checkpoint is made meanwhile. An output without cuts has nothing to do.
+  virtual bool Unbroken(bool begins) {
+    static_cast<void>(begins);
+    return !stopping();
+  }
   // A record that could not be decoded, kept with its position in the dead-letter file.
   virtual bool DeadLetter(const Point& point, std::string position, std::string_view record,
                           const Error& error) = 0;
@@ -58,13 +66,27 @@ class SourceOutput {
   virtual bool stopping() const = 0;
 };
 
+// What a source tells of itself for /metrics. Thread-safe; not for hot paths.
+class SourceMetrics {
+ public:
+  virtual ~SourceMetrics() = default;
+  // A gauge of one of the source's streams: "lag_bytes", "log_file", "log_offset", "snapshot_rows",
+  // "snapshot_rows_left", "snapshot_chunks", "snapshot_tables_left".
+  virtual void SetGauge(std::string_view stream, std::string_view name, double value) = 0;
+  virtual void AddEvents(std::string_view stream, std::string_view type, int64_t events) = 0;
+};
+
 // What the runtime gives a source.
 struct SourceContext {
   std::string pipeline_name;
   std::string local_time_zone;
   const Clock* clock = nullptr;
   SchemaHistoryStore* history = nullptr;
+  // The furthest position of the sink tables that a source table goes to: where it is behind `from`
+  // of Run, rows between have gone to some of them, or to all. Null: the same as `from`.
+  std::function<CutPosition(const TablePath& source)> furthest;
   const UnclearAnswers* answers = nullptr;  // null: nobody answers
+  SourceMetrics* metrics = nullptr;         // null: nobody asks
   OnUnparsedDdl on_unparsed_ddl{};          // the pipeline's; a source's own option wins
   bool wants_before_images = false;         // some sink or transform reads them
   int64_t max_wait_ms = 1000;               // how long a row may wait in an open batch

@@ -2,152 +2,53 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pipeline/sources/mysql/tables.h"
 
 namespace driftless::mysql {
 namespace {
 
-// Whether the server compares the column with a literal of its text in the column's own order.
-bool OrdersByText(const Column& column) {
-  const std::string& text = column.source.type_text;
-  if (text.starts_with("enum") || text.starts_with("set") || text.starts_with("bit")) return false;
-  switch (column.type.kind()) {
-    case TypeKind::kTinyInt:
-    case TypeKind::kSmallInt:
-    case TypeKind::kInt:
-    case TypeKind::kBigInt:
-    case TypeKind::kBoolean:
-    case TypeKind::kDecimal:
-    case TypeKind::kChar:
-    case TypeKind::kVarChar:
-    case TypeKind::kBinary:
-    case TypeKind::kVarBinary:
-    case TypeKind::kDate:
-    case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz: return true;
-    default: return false;
-  }
-}
-
-std::string Literal(Connection* connection, const Column& column, const std::string& text) {
-  if (column.type.IsInteger() || column.type.kind() == TypeKind::kDecimal ||
-      column.type.kind() == TypeKind::kBoolean) {
-    return text;
-  }
-  if (!column.type.IsBytes()) return connection->Quote(text);
-  std::string hex = "x'";
-  for (const char c : text) hex += fmt::format("{:02x}", static_cast<uint8_t>(c));
-  return hex + "'";
+std::string Quoted(const TablePath& table) {
+  return QuoteName(table.database) + "." + QuoteName(table.table);
 }
 
 }  // namespace
 
-Result<ChunkReader> ChunkReader::Make(const SourceOptions& options, const ServerFacts& facts,
-                                      TableSchemaPtr schema) {
-  ChunkReader reader;
-  reader.options_ = &options;
-  reader.facts_ = &facts;
-  reader.schema_ = std::move(schema);
-  for (const Column& column : reader.schema_->columns) {
-    reader.columns_.emplace_back(column);
-  }
-  for (const ColumnId id : reader.schema_->primary_key) {
-    const auto index = static_cast<size_t>(reader.schema_->IndexOf(id));
-    if (!OrdersByText(reader.schema_->columns[index])) {
-      reader.key_.clear();
-      break;
-    }
-    reader.key_.push_back(index);
-  }
-  return reader;
+ChunkReader::ChunkReader(Connection* connection, TableSchemaPtr schema, const ChunkKey* key)
+    : connection_(*connection), schema_(std::move(schema)), key_(*key) {
+  for (const Column& column : schema_->columns) columns_.emplace_back(column);
 }
 
-std::string ChunkReader::SelectText(Connection* connection,
-                                    const std::vector<std::string>& after) const {
-  std::string sql = "SELECT ";
-  for (const SnapshotColumn& column : columns_) {
-    if (&column != &columns_.front()) sql += ", ";
-    sql += column.expression();
-  }
-  sql +=
-      fmt::format(" FROM {}.{}", QuoteName(schema_->path.database), QuoteName(schema_->path.table));
-  if (key_.empty()) return sql;
-  // (a > 1) OR (a = 1 AND b > 2): a comparison of rows would not use the index on all servers.
-  if (!after.empty()) {
-    std::string equal;
-    sql += " WHERE ";
-    for (size_t i = 0; i < key_.size(); ++i) {
-      const Column& column = schema_->columns[key_[i]];
-      const std::string name = QuoteName(column.name);
-      const std::string value = Literal(connection, column, after[i]);
-      sql += fmt::format("{}({}{} > {})", i == 0 ? "" : " OR ", equal, name, value);
-      equal += fmt::format("{} = {} AND ", name, value);
-    }
-  }
-  sql += " ORDER BY ";
-  for (const size_t index : key_) {
-    if (index != key_.front()) sql += ", ";
-    sql += QuoteName(schema_->columns[index].name);
-  }
-  return sql + fmt::format(" LIMIT {}", options_->chunk_rows);
-}
-
-// A view that sees every transaction that stands before the stream's present place in the log; for
-// a table without a key, one whose place in the log is known exactly.
-Result<void> ChunkReader::BeginView(Connection* connection, Chunk* chunk) {
-  const bool exact = schema_->primary_key.empty() && options_->WantsLog();
-  std::unique_ptr<Connection> lock;
-  if (exact && !facts_->IsMariaDb()) {
-    // No transaction on the table is under way while it is locked, so the log's end is the view's.
-    DRIFTLESS_ASSIGN_OR_RETURN(lock, Connection::Open(options_->connection));
-    DRIFTLESS_TRY(lock->Execute("SET lock_wait_timeout = 30"));
-    auto locked =
-        lock->Execute(fmt::format("LOCK TABLES {}.{} READ", QuoteName(schema_->path.database),
-                                  QuoteName(schema_->path.table)));
-    if (!locked) {
-      return std::move(locked).error().Hint(
-          "A table without a primary key is read under a short LOCK TABLES ... READ: grant LOCK "
-          "TABLES, end long transactions on it, or give it a key.");
-    }
-  }
-  DRIFTLESS_TRY(connection->Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"));
-  DRIFTLESS_TRY(connection->Execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"));
-  if (!exact) return {};
-  if (!facts_->IsMariaDb()) {
-    DRIFTLESS_ASSIGN_OR_RETURN(chunk->seen, CurrentLogPosition(connection, *facts_));
-    return {};
-  }
-  DRIFTLESS_ASSIGN_OR_RETURN(const auto rows,
-                             connection->Query("SHOW STATUS LIKE 'binlog_snapshot_%'"));
-  LogPosition seen;
-  for (const TextRow& row : rows) {
-    if (*row[0] == "Binlog_snapshot_file") seen.file = row[1].value_or("");
-    if (*row[0] == "Binlog_snapshot_position") {
-      seen.offset = std::strtoull(row[1].value_or("0").c_str(), nullptr, 10);
-    }
-  }
-  chunk->seen = seen;
-  return {};
-}
-
-Result<bool> ChunkReader::IsSame(Connection* connection) const {
-  // The first read pins the table's definition until the view ends.
-  auto pinned = connection->Query(fmt::format("SELECT 1 FROM {}.{} LIMIT 0",
-                                              QuoteName(schema_->path.database),
-                                              QuoteName(schema_->path.table)));
+Result<bool> ChunkReader::Pin(const ServerSettings& settings, bool with_comments) {
+  // The first read keeps the table's definition until the view ends. A table that was made anew
+  // behind the view cannot be read in it.
+  auto pinned = connection_.Query(fmt::format("SELECT 1 FROM {} LIMIT 1", Quoted(schema_->path)));
   constexpr unsigned kTableDefinitionChanged = 1412;
   if (!pinned) {
-    if (pinned.error().kind() == ErrorKind::kNotFound ||
-        connection->last_errno() == kTableDefinitionChanged) {
+    // Timed out: a statement waits for the table, and for the end of other views of ours.
+    const ErrorKind kind = pinned.error().kind();
+    if (kind == ErrorKind::kNotFound || kind == ErrorKind::kTimedOut ||
+        connection_.last_errno() == kTableDefinitionChanged) {
       return false;
     }
     return std::move(pinned).error();
   }
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, ShowCreateTable(connection, schema_->path));
-  DRIFTLESS_ASSIGN_OR_RETURN(const TableSchemaPtr now,
-                             SchemaOfStatement(text, schema_->path, SettingsOf(*facts_, *options_),
-                                               options_->include_comments, schema_->incarnation));
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, ShowCreateTable(&connection_, schema_->path));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const TableSchemaPtr now,
+      SchemaOfStatement(text, schema_->path, settings, with_comments, schema_->incarnation));
   return SameShape(*now, *schema_);
+}
+
+Result<ChunkBound> ChunkReader::NextBound(const ChunkBound& after, int64_t rows) {
+  ChunkBound bound;
+  if (key_.empty()) return bound;
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<TextRow> found,
+                             connection_.Query(key_.BoundQuery(after, rows)));
+  if (found.empty()) return bound;
+  for (const auto& value : found.front()) bound.push_back(value.value_or(""));
+  return bound;
 }
 
 Result<void> ChunkReader::AppendRow(const Connection::RawRow& row, const Point& point,
@@ -172,39 +73,41 @@ Result<void> ChunkReader::AppendRow(const Connection::RawRow& row, const Point& 
   return {};
 }
 
-Result<ChunkReader::Chunk> ChunkReader::Read(Connection* connection,
-                                             const std::vector<std::string>& after,
-                                             const Point& first, ChangeBatchBuilder* builder,
-                                             const Send& send) {
-  Chunk chunk;
-  DRIFTLESS_TRY(BeginView(connection, &chunk));
-  DRIFTLESS_ASSIGN_OR_RETURN(const bool same, IsSame(connection));
-  if (!same) {
-    chunk.schema_differs = true;
-    DRIFTLESS_TRY(connection->Execute("ROLLBACK"));
-    return chunk;
+Result<int64_t> ChunkReader::Read(const ChunkBound& after, const ChunkBound& through,
+                                  const NextPoint& next_point, StreamId stream, const Send& send) {
+  std::string sql = "SELECT ";
+  for (const SnapshotColumn& column : columns_) {
+    if (&column != &columns_.front()) sql += ", ";
+    sql += column.expression();
   }
-  DRIFTLESS_TRY(connection->BeginStream(SelectText(connection, after)));
-  Point point = first;
+  sql += " FROM " + Quoted(schema_->path);
+  if (const std::string condition = key_.empty() ? "" : key_.Condition(after, through);
+      !condition.empty()) {
+    sql += " WHERE " + condition;
+  }
+  DRIFTLESS_TRY(connection_.BeginStream(sql));
+  ChangeBatchBuilder builder(schema_, stream);
+  const auto flush = [&] {
+    ChangeBatchPtr batch = builder.Seal();
+    return batch == nullptr || send(std::move(batch));
+  };
+  Point point = next_point();
+  int64_t rows = 0;
   for (;;) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const Connection::RawRow row, connection->NextRow());
+    DRIFTLESS_ASSIGN_OR_RETURN(const Connection::RawRow row, connection_.NextRow());
     if (row.empty()) break;
-    DRIFTLESS_TRY(AppendRow(row, point, builder));
-    ++point.row;
-    ++chunk.rows;
-    if (!key_.empty() && chunk.rows == options_->chunk_rows) {
-      for (const size_t index : key_) {
-        chunk.last_key.emplace_back(row.values[index], row.lengths[index]);
-      }
-    }
-    if (chunk.rows % 64 == 0 && builder->IsFull() && !send()) {
+    DRIFTLESS_TRY(AppendRow(row, point, &builder));
+    ++rows;
+    if (++point.row == UINT32_MAX) point = next_point();
+    // Sizes are counted every few rows, because counting walks all columns.
+    const bool look = rows % 64 == 0 || std::any_of(row.lengths.begin(), row.lengths.end(),
+                                                    [](unsigned long l) { return l > 16384; });
+    if (look && builder.IsFull() && !flush()) {
       return MakeError(ErrorKind::kCancelled, "the pipeline stops");
     }
   }
-  chunk.is_last = key_.empty() || chunk.rows < options_->chunk_rows;
-  if (!send()) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
-  DRIFTLESS_TRY(connection->Execute("COMMIT"));
-  return chunk;
+  if (!flush()) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
+  return rows;
 }
 
 }  // namespace driftless::mysql

@@ -1,58 +1,48 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "pipeline/sources/mysql/log_position.h"
-#include "pipeline/sources/mysql/server_facts.h"
+#include "pipeline/sources/mysql/chunk_key.h"
+#include "pipeline/sources/mysql/connection.h"
 #include "pipeline/sources/mysql/snapshot_values.h"
 #include "pipeline/sources/mysql/source_options.h"
+#include "schema/ddl/mysql/dialect.h"
 #include "schema/events/change_batch_builder.h"
 
 namespace driftless::mysql {
 
-// Reads one table in chunks of its primary key: each chunk in a view of its own, begun behind the
-// last row of the one before, in the server's own order. A table without a key, or with a key whose
-// order is not the order of its text, is one chunk.
+// Reads chunks of one table in one view (an open transaction). One thread.
 class ChunkReader {
  public:
-  // Errors: kUnsupported for a column that a snapshot cannot read.
-  static Result<ChunkReader> Make(const SourceOptions& options, const ServerFacts& facts,
-                                  TableSchemaPtr schema);
+  // All must live as long as this. `key`: by which columns the table is split.
+  ChunkReader(Connection* connection, TableSchemaPtr schema, const ChunkKey* key);
 
-  struct Chunk {
-    // The table is not as `schema` says (any more): nothing was read.
-    bool schema_differs = false;
-    bool is_last = false;
-    int64_t rows = 0;
-    std::vector<std::string> last_key;  // of a chunk that is not the last
-    // Without a key: where the log stood at the view.
-    std::optional<LogPosition> seen;
-  };
-  // Gives every row to `row`, whose text is in select order; false stops the reading. Errors: those
-  // of the connection; kInvalidInput for a value that does not fit its column.
-  using Send = std::function<bool()>;
-  Result<Chunk> Read(Connection* connection, const std::vector<std::string>& after,
-                     const Point& first, ChangeBatchBuilder* builder, const Send& send);
+  // Whether the table is in the view, and as the schema says; no statement can change it from here
+  // to the view's end. Errors: those of the connection.
+  Result<bool> Pin(const ServerSettings& settings, bool with_comments);
+  // The bound of the chunk of at most `rows` rows behind `after`, or more where one key has more;
+  // empty: it reaches to the table's end.
+  Result<ChunkBound> NextBound(const ChunkBound& after, int64_t rows);
 
-  bool is_split() const { return !key_.empty(); }
-  const TableSchemaPtr& schema() const { return schema_; }
+  // Gives a sealed batch; false stops the reading.
+  using Send = std::function<bool(ChangeBatchPtr)>;
+  // Where a row's number at its point is used up: a new point behind it.
+  using NextPoint = std::function<Point()>;
+  // Sends the chunk's rows; returns their number. Errors: those of the connection; kInvalidInput
+  // for a value that does not fit its column; kCancelled.
+  Result<int64_t> Read(const ChunkBound& after, const ChunkBound& through, const NextPoint& point,
+                       StreamId stream, const Send& send);
 
  private:
-  ChunkReader() = default;
-  Result<void> BeginView(Connection* connection, Chunk* chunk);
-  Result<bool> IsSame(Connection* connection) const;
-  std::string SelectText(Connection* connection, const std::vector<std::string>& after) const;
   Result<void> AppendRow(const Connection::RawRow& row, const Point& point,
                          ChangeBatchBuilder* builder);
 
-  const SourceOptions* options_ = nullptr;
-  const ServerFacts* facts_ = nullptr;
-  TableSchemaPtr schema_;
+  Connection& connection_;
+  const TableSchemaPtr schema_;
+  const ChunkKey& key_;
   std::vector<SnapshotColumn> columns_;
-  std::vector<size_t> key_;  // indexes of the columns by which the table is split
 };
 
 }  // namespace driftless::mysql

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <utility>
+
 #include "pipeline/sources/mysql/binlog/gtid_set.h"
 
 namespace driftless::mysql {
@@ -14,6 +19,15 @@ constexpr unsigned kMasterFatalError = 1236;  // ER_MASTER_FATAL_ERROR_READING_B
 
 void AppendNumber(uint64_t value, int bytes, std::string* out) {
   for (int i = 0; i < bytes; ++i) *out += static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+std::pair<uint32_t, uint32_t> RangeOf(const std::string& text) {
+  if (text.empty()) return {5400, 6400};
+  const auto low = static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+  const size_t dash = text.find('-');
+  if (dash == std::string::npos) return {low, low};
+  return {low,
+          std::max(low, static_cast<uint32_t>(std::strtoul(text.c_str() + dash + 1, nullptr, 10)))};
 }
 
 // What the session must know before the dump (mysql-source.md 4.2: the same on both servers, each
@@ -50,6 +64,21 @@ Error Explained(Error error, unsigned number) {
 }
 
 }  // namespace
+
+uint32_t ChooseServerId(const std::string& range) {
+  const auto [low, high] = RangeOf(range);
+  std::random_device seed;
+  return std::uniform_int_distribution<uint32_t>(low, high > low ? high - 1 : low)(seed);
+}
+
+uint32_t SecondServerId(const std::string& range) {
+  if (range.empty()) {
+    std::random_device seed;
+    return std::uniform_int_distribution<uint32_t>(6401, 7400)(seed);
+  }
+  const auto [low, high] = RangeOf(range);
+  return high > low ? high : 0;
+}
 
 Result<std::unique_ptr<DumpClient>> DumpClient::Open(const SourceOptions& options,
                                                      const ServerFacts& facts,

@@ -10,6 +10,12 @@
 
 namespace driftless::mysql {
 
+// A number of the range, or of Flink CDC's default range, for this process. A connection that only
+// looks ahead takes the range's last number, which the first never does (of the default range: a
+// number behind it); 0 where the user gave one number only.
+uint32_t ChooseServerId(const std::string& range);
+uint32_t SecondServerId(const std::string& range);
+
 // The stream of a server's binary log events, as a replica gets it.
 class DumpClient {
  public:

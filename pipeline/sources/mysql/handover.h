@@ -5,55 +5,80 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <string>
+#include <utility>
 
+#include "pipeline/sources/mysql/log_position.h"
 #include "pipeline/sources/mysql/snapshot_progress.h"
+#include "pipeline/sources/source.h"
 #include "schema/model/table.h"
 
 namespace driftless::mysql {
 
-// What the threads of the two streams of one source tell each other. The log's thread owns the
-// tables' schemas; while a snapshot is read it stands still, but for reading up to a statement that
-// a chunk has seen already.
+// What the log's thread asks the snapshot's thread to do. One of the two works at a time, so that
+// their streams go out in one order: a cut holds a beginning of it.
+struct SnapshotRequest {
+  enum class Step : uint8_t {
+    kResume,  // say where the snapshot's stream goes on
+    kReport,  // make `progress` the position of the snapshot's stream
+    kOpen,    // begin views for a round of reading
+    kRead,    // read chunks in them, send them, report
+    kEnd,     // nothing more will come
+  };
+  Step step = Step::kResume;
+  SnapshotProgress progress;
+  std::map<TablePath, TableSchemaPtr> tables;  // as of the log's place
+  LogPosition log;                             // kOpen: where the log is read to
+};
+
+struct SnapshotAnswer {
+  SnapshotProgress progress;  // kResume: of the position; kRead: with the chunks that were read
+  LogPosition first_view;     // kOpen: no view is before it
+  bool advanced = false;      // kRead: some chunk was read
+};
+
+// How the threads of the two streams of one source talk: the log's asks, the snapshot's answers.
 class Handover {
  public:
-  // The state under the lock; every change wakes both sides.
-  struct State {
-    bool planned = false;    // `tables`, `progress` are set
-    bool announced = false;  // the snapshot's stream has told what is left
-    bool released = false;   // every table has been announced: rows may come
-    bool ended = false;      // one side is gone: nothing more will come of it
-    uint64_t advance_wanted = 0;
-    uint64_t advance_done = 0;
-    std::map<TablePath, TableSchemaPtr> tables;  // as of the log's present place
-    SnapshotProgress progress;
-    std::optional<TablePath> reading;  // rows of the first of progress.left have been sent
-  };
-
-  template <typename Change>
-  void Update(Change change) {
+  // Asks and waits. None: the other side is gone, or the pipeline stops.
+  std::optional<SnapshotAnswer> Ask(SnapshotRequest request, const SourceOutput& output) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    request_ = std::move(request);
+    changed_.notify_all();
+    if (!Wait(&lock, output, [&] { return answer_.has_value(); })) return std::nullopt;
+    return std::exchange(answer_, std::nullopt);
+  }
+  // The next request. None: nothing more will come.
+  std::optional<SnapshotRequest> Next(const SourceOutput& output) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!Wait(&lock, output, [&] { return request_.has_value(); })) return std::nullopt;
+    return std::exchange(request_, std::nullopt);
+  }
+  void Answer(SnapshotAnswer answer) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    change(state_);
+    answer_ = std::move(answer);
     changed_.notify_all();
   }
-  // A copy of what `read` returns.
-  template <typename Read>
-  auto Look(Read read) {
+  // One side is gone.
+  void End() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return read(state_);
-  }
-  // Waits until `ready`, for a short time; whether it is.
-  template <typename Ready>
-  bool WaitShortly(Ready ready) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return ready(state_); });
+    ended_ = true;
+    changed_.notify_all();
   }
 
  private:
+  template <typename Ready>
+  bool Wait(std::unique_lock<std::mutex>* lock, const SourceOutput& output, Ready ready) {
+    while (!ready() && !ended_ && !output.stopping()) {
+      changed_.wait_for(*lock, std::chrono::milliseconds(100));
+    }
+    return ready();
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
-  State state_;
+  std::optional<SnapshotRequest> request_;
+  std::optional<SnapshotAnswer> answer_;
+  bool ended_ = false;
 };
 
 }  // namespace driftless::mysql

@@ -3,31 +3,19 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 #include <thread>
 
 #include "pipeline/sources/mysql/dump_client.h"
+#include "pipeline/sources/mysql/log_meter.h"
 #include "pipeline/sources/mysql/log_start.h"
 #include "pipeline/sources/mysql/log_stream.h"
 #include "pipeline/sources/mysql/mysql_source.h"
+#include "pipeline/sources/mysql/server_text_order.h"
+#include "pipeline/sources/mysql/snapshot_merge.h"
 #include "pipeline/sources/mysql/tables.h"
 
 namespace driftless::mysql {
 namespace {
-
-// The one of a range, or of Flink CDC's default range, for this process.
-uint32_t ChooseServerId(const std::string& text) {
-  uint32_t low = 5400;
-  uint32_t high = 6400;
-  if (!text.empty()) {
-    low = high = static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
-    if (const size_t dash = text.find('-'); dash != std::string::npos) {
-      high = static_cast<uint32_t>(std::strtoul(text.c_str() + dash + 1, nullptr, 10));
-    }
-  }
-  std::random_device seed;
-  return std::uniform_int_distribution<uint32_t>(low, std::max(low, high))(seed);
-}
 
 // Whether a place in the log is at or before another one.
 bool IsCoveredBy(const LogPosition& place, const LogPosition& end) {
@@ -44,10 +32,16 @@ class LogRun {
         stream_(stream),
         output_(*output),
         handover_(*handover),
-        log_(options, SettingsOf(facts, options), context, stream, output,
-             {.wants_rows = [this](const auto& t, const auto& at) { return WantsRows(t, at); },
-              .restarted = [this](const auto& t, const auto& at) { Restarted(t, at); },
-              .fetch = [this](const auto& t, uint64_t i) { return Fetch(t, i); }}) {}
+        meter_(options.connection, context.metrics),
+        text_order_(options.connection),
+        merge_(output, &text_order_,
+               {.chosen = [this](const auto& schema) { return options_.ChunkColumn(schema.path); },
+                .persist = [this] { return Persist(); }}),
+        log_(
+            options, SettingsOf(facts, options), context, stream, &merge_,
+            {.wants_rows = [this](const auto& table,
+                                  const auto& at) { return merge_.Wants(table, LogPlace::Of(at)); },
+             .fetch = [this](const auto& table, uint64_t i) { return Fetch(table, i); }}) {}
 
   Result<void> Run(const CutPosition& from) {
     if (from.Last(stream_)) {
@@ -55,22 +49,15 @@ class LogRun {
     } else {
       DRIFTLESS_TRY(Plan());
     }
-    PublishTables();
-    handover_.Update([&](Handover::State& state) {
-      state.progress = progress_;
-      state.planned = true;
-    });
-    if (!WaitFor([](const Handover::State& state) { return state.announced; })) return {};
-    TakeProgress();
+    if (!Persist()) return {};
     for (uint32_t i = 0; i < announce_.size(); ++i) {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, log_.Announce(announce_[i], i));
       if (!go_on) return {};
     }
-    PublishTables();
     if (!log_.Flush()) return {};
-    handover_.Update([](Handover::State& state) { state.released = true; });
-    if (!options_.WantsLog()) return WaitForSnapshot();
-    return Follow();
+    DRIFTLESS_TRY(ReadSnapshot());
+    if (output_.stopping() || !options_.WantsLog()) return {};
+    return StreamTo(std::nullopt);
   }
 
  private:
@@ -97,6 +84,14 @@ class LogRun {
       }
     }
     log_.Begin(position, tables, next);
+    std::optional<SnapshotAnswer> resumed = Ask(SnapshotRequest::Step::kResume);
+    if (!resumed) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
+    merge_.progress() = std::move(resumed->progress);
+    for (auto& [path, table] : merge_.progress().tables) {
+      const TableSchemaPtr schema = log_.Find(path);
+      // Without a key nothing tells rows that are there from rows that come again.
+      if (schema != nullptr && schema->primary_key.empty()) table.repeats = false;
+    }
     return {};
   }
 
@@ -129,9 +124,8 @@ class LogRun {
       DRIFTLESS_ASSIGN_OR_RETURN(TableSchemaPtr schema,
                                  SchemaOfStatement(text, table, SettingsOf(facts_, options_),
                                                    options_.include_comments, incarnation++));
-      planned_[table] = schema;
       announce_.push_back(std::move(schema));
-      if (options_.WantsSnapshot()) progress_.left.push_back(table);
+      if (options_.WantsSnapshot()) merge_.progress().tables[table] = {};
     }
     spdlog::info("mysql source: {} {}, {} tables, from {}",
                  facts_.IsMariaDb() ? "MariaDB" : "MySQL", facts_.version_text, texts.size(),
@@ -230,76 +224,103 @@ class LogRun {
     return start;
   }
 
-  // ---- the other stream ----------------------------------------------------------------------
+  // ---- the snapshot --------------------------------------------------------------------------
 
-  template <typename Ready>
-  bool WaitFor(Ready ready) {
-    while (!output_.stopping()) {
-      bool ended = false;
-      const bool is_ready = handover_.WaitShortly([&](const Handover::State& state) {
-        ended = state.ended;
-        return ready(state) || state.ended;
-      });
-      if (ended) return false;
-      if (is_ready) return true;
+  std::optional<SnapshotAnswer> Ask(SnapshotRequest::Step step) {
+    SnapshotRequest request;
+    request.step = step;
+    request.progress = merge_.progress();
+    if (!request.progress.done()) request.tables = TablesNow();
+    request.log = log_.position();
+    return handover_.Ask(std::move(request), output_);
+  }
+
+  std::map<TablePath, TableSchemaPtr> TablesNow() const {
+    std::map<TablePath, TableSchemaPtr> tables = log_.CapturedTables();
+    if (tables.empty()) {
+      for (const TableSchemaPtr& planned : announce_) tables.emplace(planned->path, planned);
     }
-    return false;
+    std::erase_if(tables, [this](const auto& table) { return merge_.IsParked(table.first); });
+    return tables;
   }
 
-  void PublishTables() {
-    auto tables = log_.CapturedTables();
-    if (tables.empty()) tables = planned_;
-    handover_.Update([&](Handover::State& state) { state.tables = std::move(tables); });
-  }
+  // False: the pipeline stops.
+  bool Persist() { return Ask(SnapshotRequest::Step::kReport).has_value(); }
 
-  void TakeProgress() {
-    progress_ = handover_.Look([](const Handover::State& state) { return state.progress; });
-    end_.reset();
-    if (!progress_.end.empty()) {
-      if (auto end = LogPosition::Parse(progress_.end)) end_ = std::move(*end);
+  // Rounds of chunks, each behind what the log has up to its views. Tables that wait for a decision
+  // stay unread; the run begins anew when it comes.
+  Result<void> ReadSnapshot() {
+    SnapshotProgress& progress = merge_.progress();
+    const bool is_restored_whole = progress.done();
+    while (!output_.stopping() && !progress.done()) {
+      if (options_.WantsLog()) DRIFTLESS_TRY(StreamToPresentEnd());
+      if (output_.stopping()) return {};
+      const auto waits = [this](const auto& table) { return merge_.IsParked(table.first); };
+      if (std::all_of(progress.tables.begin(), progress.tables.end(), waits)) break;
+      const bool any_left =
+          std::any_of(progress.tables.begin(), progress.tables.end(),
+                      [&](const auto& table) { return !table.second.finished && !waits(table); });
+      if (!any_left) continue;
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, ReadRound());
+      if (!go_on) return {};
     }
-  }
-
-  Result<void> WaitForSnapshot() {
-    WaitFor([](const Handover::State& state) { return state.progress.left.empty(); });
+    if (output_.stopping() || (!is_restored_whole && !Persist())) return {};
+    // Else the other thread is there for what statements change of it.
+    if (progress.done()) Ask(SnapshotRequest::Step::kEnd);
     return {};
   }
 
-  // Rows of tables whose snapshot comes are in it; so are those before a view whose place is known.
-  bool WantsRows(const TablePath& table, const LogPosition& at) const {
-    const auto seen = progress_.seen.find(table);
-    if (seen != progress_.seen.end()) {
-      const auto view = LogPosition::Parse(seen->second);
-      if (view && IsCoveredBy(at, *view)) return false;
-    }
-    const auto left = std::find(progress_.left.begin(), progress_.left.end(), table);
-    if (left == progress_.left.end()) return true;
-    // Of the table that is being read some chunks are through already.
-    const TableSchemaPtr schema = log_.Find(table);
-    return left == progress_.left.begin() && reading_ && schema != nullptr &&
-           !schema->primary_key.empty();
+  Result<void> StreamToPresentEnd() {
+    DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
+    DRIFTLESS_ASSIGN_OR_RETURN(LogPosition end, CurrentLogPosition(connection.get(), facts_));
+    end.generation = log_.position().generation;
+    return StreamAndPass(end);
   }
 
-  // Chunks that were read behind this place have been sent before the statement: it takes away rows
-  // that are still there at the server.
-  void Restarted(const TablePath& table, const LogPosition& at) {
-    const bool is_read = end_ && IsCoveredBy(at, *end_);
-    const bool is_left =
-        std::find(progress_.left.begin(), progress_.left.end(), table) != progress_.left.end();
-    if (!options_.WantsSnapshot()) return;
-    if (is_left || is_read) again_.push_back(table);
+  Result<void> StreamAndPass(const LogPosition& end) {
+    DRIFTLESS_TRY(StreamTo(end));
+    SnapshotProgress& progress = merge_.progress();
+    progress.Pass(LogPlace::Of(log_.position()));
+    // What was dropped, or renamed away, is not read.
+    const auto tables = log_.CapturedTables();
+    std::vector<TablePath> gone;
+    for (const auto& [path, table] : progress.tables) {
+      if (!tables.contains(path)) gone.push_back(path);
+    }
+    for (const TablePath& path : gone) progress.Finish(path);
+    return {};
   }
 
-  // Tables to read again go to the end of what is left; called between two transactions.
-  void ReadAgain() {
-    if (again_.empty()) return;
-    for (const TablePath& table : again_) {
-      if (!progress_.left.empty() && progress_.left.front() == table) progress_.after.clear();
-      std::erase(progress_.left, table);
-      progress_.left.push_back(table);
-      progress_.seen.erase(table);
+  // False: the pipeline stops.
+  Result<bool> ReadRound() {
+    const std::optional<SnapshotAnswer> opened = Ask(SnapshotRequest::Step::kOpen);
+    if (!opened) return false;
+    if (options_.WantsLog()) DRIFTLESS_TRY(StreamAndPass(opened->first_view));
+    if (output_.stopping()) return false;
+    std::optional<SnapshotAnswer> read = Ask(SnapshotRequest::Step::kRead);
+    if (!read) return false;
+    merge_.progress() = std::move(read->progress);
+    if (read->advanced) {
+      rounds_in_vain_ = 0;
+      return true;
     }
-    again_.clear();
+    // The tables are not as the log says: their statements are on their way, or wait for our views.
+    constexpr int kInVainMax = 200;
+    if (++rounds_in_vain_ > kInVainMax && merge_.progress().has_unread()) {
+      std::string names;
+      for (const auto& [path, table] : merge_.progress().tables) {
+        if (!table.finished) names += (names.empty() ? "" : ", ") + path.ToString();
+      }
+      return MakeError(
+                 ErrorKind::kConflict,
+                 "the snapshot cannot be read, because these tables are not as the log says: " +
+                     names)
+          .Hint(
+              "Start again where they were altered meanwhile; in scan.startup.mode snapshot no "
+              "log tells what was altered.");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return true;
   }
 
   Result<TableSchemaPtr> Fetch(const TablePath& table, uint64_t incarnation) {
@@ -311,40 +332,7 @@ class LogRun {
 
   // ---- following -----------------------------------------------------------------------------
 
-  Result<void> Follow() {
-    while (!output_.stopping()) {
-      // The snapshot first: the log stands still meanwhile.
-      TakeProgress();
-      if (!progress_.left.empty()) {
-        uint64_t wanted = 0;
-        const bool go_on = WaitFor([&](const Handover::State& state) {
-          wanted = state.advance_wanted > state.advance_done ? state.advance_wanted : 0;
-          return state.progress.left.empty() || wanted > 0;
-        });
-        if (!go_on) return {};
-        reading_ = handover_.Look([](const Handover::State& s) { return s.reading.has_value(); });
-        TakeProgress();
-        if (wanted == 0) continue;
-        DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
-        DRIFTLESS_ASSIGN_OR_RETURN(LogPosition end, CurrentLogPosition(connection.get(), facts_));
-        end.generation = log_.position().generation;
-        DRIFTLESS_TRY(StreamTo(end));
-        PublishTables();
-        handover_.Update([&](Handover::State& state) { state.advance_done = wanted; });
-        continue;
-      }
-      DRIFTLESS_TRY(StreamTo(std::nullopt));
-      if (again_.empty()) continue;
-      if (!log_.Flush()) return {};
-      ReadAgain();
-      PublishTables();
-      handover_.Update([&](Handover::State& state) { state.progress = progress_; });
-    }
-    return {};
-  }
-
-  // Reads to `end`, or until a table must be read again or the pipeline stops; connects anew where
-  // the connection breaks.
+  // Reads to `end`, or until the pipeline stops; connects anew where the connection breaks.
   Result<void> StreamTo(const std::optional<LogPosition>& end) {
     int64_t wait_ms = 100;
     while (!output_.stopping()) {
@@ -402,20 +390,25 @@ class LogRun {
     for (;;) {
       if (!log_.in_transaction()) {
         const bool reached = end && IsCoveredBy(*end, log_.position());
-        if (reached || output_.stopping() || (!end && !again_.empty())) {
-          log_.Flush();
-          return true;
-        }
+        if (reached || output_.stopping()) return Stop(log_.Flush());
       }
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view event, client_->Next());
       if (event.empty()) return false;
+      meter_.Count(event);
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, log_.Event(event));
-      if (!go_on) return true;
+      if (!go_on) return Stop(false);
       const int64_t now = context_.clock->MonotonicMicros();
       if (now - last_flush_us < flush_us) continue;
       last_flush_us = now;
-      if (!log_.Flush()) return true;
+      meter_.Tell(log_.position(), now);
+      if (!log_.Flush()) return Stop(false);
     }
+  }
+
+  // The end is reached, or the output took no more: for a reason, or because the pipeline stops.
+  Result<bool> Stop(bool flushed) const {
+    if (!flushed && merge_.failure()) return *merge_.failure();
+    return true;
   }
 
   const SourceOptions& options_;
@@ -424,16 +417,15 @@ class LogRun {
   const StreamId stream_;
   SourceOutput& output_;
   Handover& handover_;
+  LogMeter meter_;
+  ServerTextOrder text_order_;
+  SnapshotMerge merge_;
   LogStream log_;
   std::unique_ptr<DumpClient> client_;
   ServerFacts now_ = facts_;  // of the server at the last connect
   bool has_met_ = false;
-  std::map<TablePath, TableSchemaPtr> planned_;
   std::vector<TableSchemaPtr> announce_;
-  SnapshotProgress progress_;
-  std::optional<LogPosition> end_;  // of the log when the snapshot was done
-  std::vector<TablePath> again_;
-  bool reading_ = false;
+  int rounds_in_vain_ = 0;
 };
 
 }  // namespace

@@ -117,9 +117,6 @@ Result<bool> LogStream::SetSchema(const TablePath& path, const TableSchemaPtr& s
 
 Result<bool> LogStream::SendChanges(std::vector<StatementChange> changes, const std::string& sql) {
   const auto text = std::make_shared<const std::string>(sql);
-  LogPosition at = position_;
-  at.file = file_;
-  at.offset = event_end_;
   for (StatementChange& change : changes) {
     Point point = PointHere();
     point.row = statement_row_++;
@@ -144,12 +141,8 @@ Result<bool> LogStream::SendChanges(std::vector<StatementChange> changes, const 
     }
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SetSchema(to, after));
     if (!go_on) return false;
-    const bool restarts =
-        !change.parts.empty() && (std::holds_alternative<CreateTable>(change.parts[0].detail) ||
-                                  std::holds_alternative<TruncateTable>(change.parts[0].detail));
     const auto sent = std::make_shared<const StatementChange>(std::move(change));
     if (!output_->Schema(sent, fmt::format("{}:{}", file_, event_end_))) return false;
-    if (restarts) hooks_.restarted(to, at);
   }
   return true;
 }

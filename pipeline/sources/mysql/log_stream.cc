@@ -120,7 +120,31 @@ Result<bool> LogStream::Event(std::string_view bytes) {
   statement_row_ = 0;
   auto result = Dispatch(*event);
   if (!result) return Here(std::move(result).error());
+  DRIFTLESS_TRY(AdvanceBetween(*event));
   return result;
+}
+
+// Between transactions the position moves over what is none: the heads of files, and what the
+// server left out because the position has it. So the log's end is reached where nothing happens.
+Result<void> LogStream::AdvanceBetween(const BinlogEvent& event) {
+  if (in_transaction_ || !open_xa_.empty() || file_ != position_.file) return {};
+  switch (event.type) {
+    case EventType::kHeartbeat: {
+      DRIFTLESS_ASSIGN_OR_RETURN(const HeartbeatEvent beat, ParseHeartbeat(event));
+      if (beat.file == file_) event_end_ = std::max(event_end_, beat.position);
+      break;
+    }
+    case EventType::kFormatDescription:
+    case EventType::kPreviousGtids:
+    case EventType::kMariaGtidList:
+    case EventType::kBinlogCheckpoint:
+    case EventType::kStartEncryption:
+      if (event.IsArtificial() || event.end_position == 0) return {};
+      break;
+    default: return {};
+  }
+  position_.offset = std::max(position_.offset, event_end_);
+  return {};
 }
 
 Result<bool> LogStream::Dispatch(const BinlogEvent& event) {

@@ -30,8 +30,6 @@ class LogStream {
   struct Hooks {
     // Whether the rows of a captured table at this place go on (they may be part of a snapshot).
     std::function<bool(const TablePath&, const LogPosition&)> wants_rows;
-    // A table was emptied or made anew here.
-    std::function<void(const TablePath&, const LogPosition&)> restarted;
     // SHOW CREATE TABLE as the server has it now, for a table whose statement was not in the log.
     std::function<Result<TableSchemaPtr>(const TablePath&, uint64_t incarnation)> fetch;
   };
@@ -75,6 +73,7 @@ class LogStream {
   Result<bool> DispatchInner(const BinlogEvent& event);
   Result<bool> Rotate(const BinlogEvent& event);
   void Advance(const BinlogEvent& event);
+  Result<void> AdvanceBetween(const BinlogEvent& event);
   Result<bool> Gtid(const BinlogEvent& event);
   Result<bool> MariaGtid(const BinlogEvent& event);
   Result<bool> Query(const BinlogEvent& event);

@@ -12,10 +12,9 @@
 namespace driftless::mysql {
 
 // A MySQL or MariaDB server: a snapshot of its tables, and its binary log. Two streams: "snapshot",
-// whose points count chunks, and "binlog", whose points are places in the log. The schemas belong
-// to the log's stream, tables are announced at the place where it begins. Tables of a snapshot are
-// read later than that place, so the log gives every change since then once more; with a primary
-// key that ends in the same rows, and tables without one leave out what their view has seen.
+// whose points count chunks, and "binlog", whose points are places in the log. The log's thread
+// owns the schemas and leads: it asks for a round of chunks, reads on to where the round's views
+// begin, and so on, until the log has passed the last view.
 class MySqlSource : public Source {
  public:
   explicit MySqlSource(SourceOptions options) : options_(std::move(options)) {}
@@ -28,17 +27,19 @@ class MySqlSource : public Source {
                    SourceOutput* output) override;
 
  private:
-  Result<void> RunSnapshot(StreamId stream, const CutPosition& from, SourceOutput* output);
-
   const SourceOptions options_;
   SourceContext context_;
   ServerFacts facts_;
   Handover handover_;
 };
 
-// The log's stream (log_run.cc): plans, announces, then follows the log until the end.
+// The log's stream (log_run.cc): plans, announces, leads the snapshot, follows the log to the end.
 Result<void> RunLog(const SourceOptions& options, const ServerFacts& facts,
                     const SourceContext& context, StreamId stream, const CutPosition& from,
                     SourceOutput* output, Handover* handover);
+// The snapshot's stream (snapshot_run.cc): answers what the log's asks.
+Result<void> RunSnapshot(const SourceOptions& options, const ServerFacts& facts,
+                         const SourceContext& context, StreamId stream, const CutPosition& from,
+                         SourceOutput* output, Handover* handover);
 
 }  // namespace driftless::mysql

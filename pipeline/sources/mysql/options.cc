@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "config/definition/selector.h"
+#include "pipeline/sources/mysql/source_options.h"
 #include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
 
@@ -130,15 +131,15 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .flink_cdc_note = "Rows of a chunk are streamed.",
        .change = OnChange::kHot},
       {.key = "scan.incremental.snapshot.chunk.key-column",
-       .doc = "Ignored.",
-       .flink_cdc = FlinkCdc::kIgnored,
-       .flink_cdc_note = "Chunks follow the primary key; a table without one is one chunk.",
-       .change = OnChange::kHot},
+       .doc = "By which column a table is split into chunks: database.table:column, several "
+              "separated by semicolons. Default: the primary key; a table without one is one "
+              "chunk.",
+       .flink_cdc = FlinkCdc::kSame},
       {.key = "scan.incremental.snapshot.backfill.skip",
        .type = OptionType::kBool,
        .doc = "Ignored.",
        .flink_cdc = FlinkCdc::kIgnored,
-       .flink_cdc_note = "The log behind the snapshot is always read.",
+       .flink_cdc_note = "The log between chunks costs nothing more, and is always followed.",
        .change = OnChange::kHot},
       {.key = "scan.incremental.snapshot.unbounded-chunk-first.enabled",
        .type = OptionType::kBool,
@@ -172,10 +173,12 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .change = OnChange::kHot},
       {.key = "connection.pool.size",
        .type = OptionType::kInt,
-       .doc = "Ignored.",
-       .flink_cdc = FlinkCdc::kIgnored,
-       .flink_cdc_note = "One connection reads a snapshot.",
-       .change = OnChange::kHot},
+       .default_value = "4",
+       .doc = "How many connections read a snapshot at the same time.",
+       .min = 1,
+       .max = 64,
+       .unit = "connections",
+       .flink_cdc = FlinkCdc::kSame},
       {.key = "connect.timeout",
        .type = OptionType::kDuration,
        .default_value = "30 s",
@@ -287,6 +290,14 @@ std::span<const OptionSpec> MySqlSourceOptions() {
 }
 
 void CheckMySqlSource(const OptionValues& values, Problems* problems) {
+  constexpr std::string_view kChunkColumn = "scan.incremental.snapshot.chunk.key-column";
+  if (const auto text = values.String(kChunkColumn)) {
+    if (const auto columns = mysql::ReadChunkColumns(*text); !columns) {
+      problems->AddError(values.At(kChunkColumn),
+                         fmt::format("\"{}\": {}", kChunkColumn, columns.error().message()),
+                         columns.error().hint());
+    }
+  }
   CheckSelector("tables", values, problems);
   CheckSelector("tables.exclude", values, problems);
   const std::string mode = values.Enum("scan.startup.mode").value_or("initial");

@@ -1,32 +1,78 @@
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pipeline/sources/mysql/chunk_key.h"
+#include "pipeline/sources/mysql/log_position.h"
 #include "schema/base/result.h"
 #include "schema/model/table.h"
 
 namespace driftless::mysql {
 
+// A place in the log, in the terms of points: transactions that end at or before it.
+struct LogPlace {
+  uint64_t epoch = 0;
+  uint64_t offset = 0;
+  static LogPlace Of(const LogPosition& position) { return {position.Epoch(), position.offset}; }
+  friend auto operator<=>(const LogPlace&, const LogPlace&) = default;
+};
+
+// A chunk that was read in a view which the log has not passed yet: the view has all that stands at
+// or before `seen`, and nothing behind it.
+struct ReadChunk {
+  ChunkBound last;  // empty: to the table's end
+  LogPlace seen;
+  friend bool operator==(const ReadChunk&, const ReadChunk&) = default;
+};
+
+// How far the snapshot of one table is. Chunks follow each other in the order of the key, so what
+// has been read is always the beginning of the table.
+struct TableProgress {
+  std::string order;              // ChunkKey::order() of the bounds; empty: none yet, or one chunk
+  ChunkBound merged;              // rows up to here are the log's own; empty: none
+  std::vector<ReadChunk> chunks;  // behind `merged`
+  bool finished = false;          // the table's end is read
+  // Some sink may have rows of it from an earlier reading: no row of the log is left out, so that
+  // rows which are gone since then go there too.
+  bool repeats = false;
+  int64_t rows = 0;
+  int64_t chunks_read = 0;
+  int64_t rows_estimated = 0;  // the server's guess of the whole table; 0: not known
+
+  const ChunkBound& frontier() const { return chunks.empty() ? merged : chunks.back().last; }
+  bool begun() const { return finished || !merged.empty() || !chunks.empty(); }
+  void Add(ReadChunk chunk);
+  // What has been read is read again from the table's beginning.
+  void StartAnew();
+};
+
 // What of a snapshot is left to do: the resume text of the stream "snapshot".
 struct SnapshotProgress {
-  // Counts the starts of reading. A chunk that is read again may hold other rows, so its points
-  // must lie behind all points of the reading before.
+  // Counts the starts of reading: points of a later one lie behind all points of those before.
   uint64_t attempt = 0;
-  uint64_t chunk = 0;              // chunks finished in this attempt
-  std::vector<TablePath> left;     // in order; the first is being read
-  std::vector<std::string> after;  // key of the last row read of left.front(); empty: none yet
+  uint64_t number = 0;  // of the last chunk or report of this attempt
+  // Tables that are not wholly the log's own yet.
+  std::map<TablePath, TableProgress> tables;
+  // Of tables that are.
+  int64_t tables_done = 0;
+  int64_t rows_done = 0;
+  int64_t chunks_done = 0;
 
-  // Where the views of tables without a key stood: the log up to there is in what was read.
-  std::map<TablePath, std::string> seen;  // LogPosition texts
-  // The log's end when the snapshot was done; empty before. A table that is emptied or made anew
-  // before that place must be read again behind it.
-  std::string end;
+  bool done() const { return tables.empty(); }
+  bool has_unread() const;
+  // The log is here: chunks whose views it has reached become its own.
+  void Pass(const LogPlace& place);
+  void Finish(const TablePath& table);
+  // The furthest view that the log must still reach.
+  LogPlace furthest() const;
 
-  bool done() const { return left.empty(); }
   std::string Serialize() const;
+  // Errors: kCorrupt.
   static Result<SnapshotProgress> Parse(std::string_view text);
 };
 

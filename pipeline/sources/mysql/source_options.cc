@@ -1,5 +1,10 @@
 #include "pipeline/sources/mysql/source_options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
 #include "pipeline/sources/online_options.h"
 
 namespace driftless::mysql {
@@ -31,6 +36,31 @@ TlsMode Tls(const std::string& text) {
 
 }  // namespace
 
+Result<std::vector<std::pair<TableSelector, std::string>>> ReadChunkColumns(std::string_view text) {
+  std::vector<std::pair<TableSelector, std::string>> columns;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(';'), text.size());
+    const std::string_view entry = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (entry.find_first_not_of(" \t\n") == std::string_view::npos) continue;
+    const size_t colon = entry.rfind(':');
+    const auto trimmed = [](std::string_view part) {
+      const size_t first = part.find_first_not_of(" \t\n`");
+      const size_t last = part.find_last_not_of(" \t\n`");
+      return first == std::string_view::npos ? "" : part.substr(first, last - first + 1);
+    };
+    if (colon == std::string_view::npos || trimmed(entry.substr(colon + 1)).empty()) {
+      return MakeError(ErrorKind::kInvalidConfig,
+                       fmt::format("\"{}\" names no table and column", entry))
+          .Hint("Write database.table:column, several separated by semicolons.");
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(TableSelector selector,
+                               TableSelector::Parse(trimmed(entry.substr(0, colon))));
+    columns.emplace_back(std::move(selector), std::string(trimmed(entry.substr(colon + 1))));
+  }
+  return columns;
+}
+
 Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   SourceOptions options;
   ConnectionOptions& connection = options.connection;
@@ -61,6 +91,16 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   if (on_unparsed == "park") options.on_unparsed_ddl = OnUnparsedDdl::kPark;
   if (on_unparsed == "fail") options.on_unparsed_ddl = OnUnparsedDdl::kFail;
   if (on_unparsed == "ignore") options.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
+  options.snapshot_connections = values.Int("connection.pool.size").value_or(4);
+  constexpr std::string_view kChunkColumn = "scan.incremental.snapshot.chunk.key-column";
+  if (const auto text = values.String(kChunkColumn)) {
+    auto columns = ReadChunkColumns(*text);
+    if (!columns) {
+      const Location at = values.At(kChunkColumn);
+      return std::move(columns).error().At(at.line, at.column);
+    }
+    options.chunk_columns = std::move(*columns);
+  }
   options.include_comments = values.Bool("include-comments.enabled").value_or(false);
   options.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(true);
   return options;

@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "config/definition/pipeline_options.h"
 #include "config/definition/selector.h"
@@ -35,11 +37,20 @@ struct SourceOptions {
   int64_t start_timestamp_ms = 0;
   int64_t chunk_rows = 8096;
   std::optional<OnUnparsedDdl> on_unparsed_ddl;  // none: as the pipeline says
+  int64_t snapshot_connections = 4;
+  // By which column the tables that match are split; the first that matches counts.
+  std::vector<std::pair<TableSelector, std::string>> chunk_columns;
   bool include_comments = false;
   bool tinyint1_is_boolean = true;
 
   bool IsCaptured(const TablePath& table) const {
     return tables->Matches(table) && !(exclude && exclude->Matches(table));
+  }
+  std::string ChunkColumn(const TablePath& table) const {
+    for (const auto& [selector, column] : chunk_columns) {
+      if (selector.Matches(table)) return column;
+    }
+    return "";
   }
   bool WantsSnapshot() const {
     return start == StartMode::kInitial || start == StartMode::kSnapshot;
@@ -47,6 +58,8 @@ struct SourceOptions {
   bool WantsLog() const { return start != StartMode::kSnapshot; }
 };
 
+// "database.table:column;..." Errors: kInvalidConfig.
+Result<std::vector<std::pair<TableSelector, std::string>>> ReadChunkColumns(std::string_view text);
 // Errors: kInvalidConfig.
 Result<SourceOptions> ReadSourceOptions(const OptionValues& values);
 

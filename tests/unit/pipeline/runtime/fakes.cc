@@ -316,6 +316,7 @@ Result<void> ScriptedSource::Run(StreamId stream, size_t, const CutPosition& fro
         }
         more = more && !output->stopping();
         break;
+      case ScriptEvent::Kind::kUnbroken: more = more && output->Unbroken(event.begins); break;
       case ScriptEvent::Kind::kProgress: {
         Point end = point;
         end.row = 1'000'000;
@@ -551,6 +552,11 @@ void ScriptBuilder::Change(const std::string& table, ChangeDetail detail, TableS
   Add(ScriptEvent::Kind::kSchema).change = std::move(change);
   tables_[table] = std::move(after);
   Progress();
+}
+
+ScriptBuilder& ScriptBuilder::Unbroken(bool begins) {
+  Add(ScriptEvent::Kind::kUnbroken).begins = begins;
+  return *this;
 }
 
 ScriptBuilder& ScriptBuilder::Create(const std::string& table) {

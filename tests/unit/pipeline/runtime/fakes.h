@@ -89,12 +89,20 @@ class FakeSink : public Sink {
 
 // One event of a scripted stream; its point's offset is its place in the script, from 1.
 struct ScriptEvent {
-  enum class Kind : uint8_t { kRows, kSchema, kUnseen, kProgress, kWait } kind = Kind::kProgress;
+  enum class Kind : uint8_t {
+    kRows,
+    kSchema,
+    kUnseen,
+    kProgress,
+    kWait,
+    kUnbroken,
+  } kind = Kind::kProgress;
   TableSchemaPtr schema;            // kRows
   std::vector<std::string> values;  // kRows: one row each; all share the event's offset
   StatementChange change;           // kSchema; the point is filled in
   UnseenChange unseen;              // kUnseen; the same
   int gate = 0;                     // kWait: until the test opens it
+  bool begins = false;              // kUnbroken
 };
 
 class Gates {
@@ -184,6 +192,7 @@ class ScriptBuilder {
   ScriptBuilder& Rows(const std::string& table, int count);
   ScriptBuilder& Progress();
   ScriptBuilder& Wait(int gate);
+  ScriptBuilder& Unbroken(bool begins);
   // Each event followed by a progress item.
   std::vector<ScriptEvent> Script() const { return events_; }
   // What a sink table must hold in the end: every row once, in order, under the columns that the

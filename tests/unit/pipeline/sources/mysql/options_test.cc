@@ -40,10 +40,18 @@ TEST(MySqlOptions, RefusesWhatIsNotThere) {
   EXPECT_THAT(Said("schema-change.enabled: true"), testing::IsEmpty());
 }
 
+TEST(MySqlOptions, SaysWhereAChunkColumnIsNoneAtAll) {
+  const std::string key = "scan.incremental.snapshot.chunk.key-column: ";
+  EXPECT_THAT(Said(key + "a.b:c"), testing::IsEmpty());
+  EXPECT_THAT(Said(key + "a.b"), Contains(HasSubstr("database.table:column")));
+  EXPECT_THAT(Said("connection.pool.size: 5"), testing::IsEmpty());
+  EXPECT_THAT(Said("connection.pool.size: 0"), testing::Not(testing::IsEmpty()));
+}
+
 TEST(MySqlOptions, SaysWhatItIgnores) {
   for (const std::string line :
-       {"connection.pool.size: 5", "connect.max-retries: 7", "heartbeat.interval: 10s",
-        "scan.snapshot.fetch.size: 100", "scan.incremental.snapshot.backfill.skip: true",
+       {"connect.max-retries: 7", "heartbeat.interval: 10s", "scan.snapshot.fetch.size: 100",
+        "scan.incremental.snapshot.backfill.skip: true",
         "scan.parse.online.schema.changes.enabled: true",
         "scan.binlog.newly-added-table.enabled: true", "metadata.list: op_ts"}) {
     EXPECT_THAT(Said(line), testing::ElementsAre(HasSubstr("is ignored here"))) << line;
