@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/definition/event_words.h"
+#include "config/expr/projection.h"
 #include "config/options/parse.h"
 #include "config/options/suggest.h"
 
@@ -239,6 +240,30 @@ std::vector<RouteDefinition> ParseRoutes(const YamlNode::Entry& list, Problems* 
   return routes;
 }
 
+namespace {
+
+// What can be said of a transform's texts before there is a table: that they parse, and that their
+// functions are known.
+void CheckTexts(const TransformDefinition& transform, const OptionValues& values,
+                Problems* problems) {
+  const auto report = [&](std::string_view key, const Error& error) {
+    problems->AddError(values.At(key),
+                       fmt::format("\"{}\", line {}, column {} of the text: {}", key, error.line(),
+                                   error.column(), error.message()),
+                       error.hint());
+  };
+  if (!transform.projection.empty()) {
+    const auto items = flink::ParseProjection(transform.projection);
+    if (!items) report("projection", items.error());
+  }
+  if (!transform.filter.empty()) {
+    const auto filter = flink::ParseCondition(transform.filter);
+    if (!filter) report("filter", filter.error());
+  }
+}
+
+}  // namespace
+
 std::vector<TransformDefinition> ParseTransforms(const YamlNode::Entry& list, Problems* problems) {
   std::vector<TransformDefinition> transforms;
   for (const YamlNode* block : ListItems(list, problems)) {
@@ -262,6 +287,7 @@ std::vector<TransformDefinition> ParseTransforms(const YamlNode::Entry& list, Pr
         AddAt(values, "source-table", selector.error(), problems);
       }
     }
+    CheckTexts(transform, values, problems);
     transforms.push_back(std::move(transform));
   }
   return transforms;

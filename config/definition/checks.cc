@@ -118,10 +118,6 @@ void WarnOfWhatCannotRun(const PipelineDefinition& definition, Problems* problem
                                      sink.name, sink.type),
                          "`driftless run` refuses this pipeline; `plan` and `explain` work.");
   }
-  if (!definition.transforms.empty()) {
-    problems->AddWarning(definition.transforms[0].at, "this build does not carry out transforms",
-                         "`driftless run` refuses this pipeline until the transforms are removed.");
-  }
 }
 
 // With FIRST_MATCH a route behind one with the same source pattern is never reached.

@@ -174,8 +174,9 @@ std::vector<ConfigChange> DiffPipelines(const PipelineDefinition& from,
   DiffLists("route", UpgradeEffect::kNewState,
             "the tables concerned begin anew in their new sink tables; the old ones stay",
             from.routes, to.routes, RouteText, &changes);
-  DiffLists("transform", UpgradeEffect::kNewState, "rows that are there keep their old values",
-            from.transforms, to.transforms, TransformText, &changes);
+  DiffLists("transform", UpgradeEffect::kRestart,
+            "the sinks' schemas follow; rows that are there keep their old values", from.transforms,
+            to.transforms, TransformText, &changes);
   DiffValues("pipeline", from.option_values, to.option_values, &changes);
   if (from.options.name != to.options.name && !from.option_values.IsSet("name") &&
       !to.option_values.IsSet("name")) {

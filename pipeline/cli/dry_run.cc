@@ -35,6 +35,29 @@ PlannedChange* ChangeOf(const StatementChange& statement, const PartDecision& pa
   return &changes->back();
 }
 
+// What a run recorded, for a play that records nothing.
+class RecordedTransforms : public TransformStore {
+ public:
+  explicit RecordedTransforms(std::vector<TransformVersion> versions)
+      : versions_(std::move(versions)) {}
+  Result<void> PutTransform(const TransformVersion&) override { return {}; }
+  Result<std::vector<TransformVersion>> Transforms(StreamId) const override { return versions_; }
+
+ private:
+  std::vector<TransformVersion> versions_;
+};
+
+Result<std::unique_ptr<TransformStage>> MakeStage(const PipelineDefinition& definition,
+                                                  TransformStore* store) {
+  TransformStage::Context context;
+  context.definition = &definition;
+  context.clock = SystemClock();
+  context.store = store;
+  DRIFTLESS_ASSIGN_OR_RETURN(context.options.zone,
+                             TimeZone::Load(definition.options.local_time_zone));
+  return TransformStage::Make(std::move(context));
+}
+
 std::shared_ptr<StatementChange> CreationOf(const TableSchemaPtr& schema) {
   auto create = std::make_shared<StatementChange>();
   create->table = schema->path;
@@ -57,6 +80,8 @@ bool PlannedStatement::rows_may_stop() const {
 
 Result<std::unique_ptr<DryRun>> DryRun::Make(const PipelineDefinition& definition) {
   auto run = std::make_unique<DryRun>();
+  run->definition_ = &definition;
+  DRIFTLESS_ASSIGN_OR_RETURN(run->transforms_, MakeStage(definition, nullptr));
   for (const SinkDefinition& sink : definition.sinks) {
     SinkRun entry;
     entry.definition = &sink;
@@ -93,6 +118,22 @@ Result<std::vector<SinkTableKey>> DryRun::TargetsOf(const TablePath& table) cons
   return targets;
 }
 
+// Of every table the newest, wherever it was read: there is one stream in a play.
+Result<void> DryRun::SetTransforms(std::vector<TransformVersion> versions) {
+  std::map<TablePath, TransformVersion> newest;
+  for (TransformVersion& version : versions) {
+    version.since = Point();
+    version.is_first = true;
+    newest[version.table] = std::move(version);
+  }
+  versions.clear();
+  for (auto& [table, version] : newest) versions.push_back(std::move(version));
+  transforms_.reset();
+  recorded_ = std::make_unique<RecordedTransforms>(std::move(versions));
+  DRIFTLESS_ASSIGN_OR_RETURN(transforms_, MakeStage(*definition_, recorded_.get()));
+  return {};
+}
+
 LatticeStyle DryRun::StyleOf(const SinkRun& sink) {
   const bool flink_cdc = sink.policy.behavior == Behavior::kLenient &&
                          sink.policy.lenient_style == LenientStyle::kFlinkCdc;
@@ -108,7 +149,8 @@ void DryRun::Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr&
   state.evolved = DecideAt(*sink, table, *merged.change, evolved).evolved;
 }
 
-Result<void> DryRun::AddTable(const TableSchemaPtr& schema) {
+Result<void> DryRun::AddTable(const TableSchemaPtr& source) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const TableSchemaPtr schema, transforms_->OutputOf(source));
   for (SinkRun& sink : sinks_) {
     DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(schema->path));
     for (const TablePath& table : tables) {
@@ -176,6 +218,14 @@ Result<PlannedStatement> DryRun::Plan(const std::string& statement,
   for (StatementChange change : changes) {
     change.statement = std::make_shared<const std::string>(statement);
     change.point.offset = ++statements_;
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        const StatementChangePtr made,
+        transforms_->Apply(std::make_shared<const StatementChange>(std::move(change))));
+    if (made == nullptr) {
+      planned.unseen_by_transforms = true;
+      continue;
+    }
+    change = *made;
     for (SinkRun& sink : sinks_) {
       DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(change.table));
       for (const TablePath& table : tables) PlanAtSink(&sink, table, change, &planned.changes);
@@ -213,7 +263,10 @@ std::string RenderJson(const PlannedStatement& statement) {
 
 std::string RenderText(const PlannedStatement& statement) {
   std::string text = statement.statement + "\n";
-  if (statement.changes.empty()) text += "  changes no captured table\n";
+  if (statement.changes.empty()) {
+    text += statement.unseen_by_transforms ? "  changes nothing that the transforms let through\n"
+                                           : "  changes no captured table\n";
+  }
   for (const PlannedChange& change : statement.changes) {
     text += "  " + std::string(Tag(change.event)) + " on " + change.table.ToString() + ": " +
             change.detail + "\n";

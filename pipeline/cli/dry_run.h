@@ -8,6 +8,7 @@
 
 #include "config/definition/pipeline_definition.h"
 #include "pipeline/route/router.h"
+#include "pipeline/transform/stage.h"
 #include "schema/coordinator/table_state.h"
 #include "sinks/api/component.h"
 
@@ -30,6 +31,7 @@ struct PlannedChange {
 struct PlannedStatement {
   std::string statement;
   std::vector<PlannedChange> changes;
+  bool unseen_by_transforms = false;  // some of it changes no transform's output
 
   bool fails() const;
   bool rows_may_stop() const;
@@ -49,6 +51,8 @@ class DryRun {
   void SetActual(const SinkTableKey& key, std::optional<SinkTable> actual);
   // The tables that a source table goes to, per sink.
   Result<std::vector<SinkTableKey>> TargetsOf(const TablePath& table) const;
+  // What the names in the transforms' texts mean, as a run recorded it. Before any table.
+  Result<void> SetTransforms(std::vector<TransformVersion> versions);
   // A table that is there already at the source; one that a state names is left alone.
   Result<void> AddTable(const TableSchemaPtr& schema);
   // Decides about everything that one statement did; `changes` in the server's order.
@@ -72,8 +76,11 @@ class DryRun {
   Decision DecideAt(const SinkRun& sink, const TablePath& table, const StatementChange& change,
                     const EvolvedSchema* evolved) const;
 
+  const PipelineDefinition* definition_ = nullptr;
   std::vector<SinkRun> sinks_;
   std::map<SinkTableKey, std::optional<SinkTable>> actual_;
+  std::unique_ptr<TransformStore> recorded_;  // outlives the stage
+  std::unique_ptr<TransformStage> transforms_;
   uint64_t statements_ = 0;
 };
 

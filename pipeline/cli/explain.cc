@@ -111,6 +111,14 @@ Result<int> RunExplain(const ExplainFlags& flags) {
   const std::string text =
       flags.output == "json" ? RenderJson(flags, explanations) : RenderText(flags, explanations);
   std::fwrite(text.data(), 1, text.size(), stdout);
+  DRIFTLESS_ASSIGN_OR_RETURN(const TablePath source, ParseTablePath(flags.table));
+  for (const TransformDefinition& transform : definition.transforms) {
+    if (flags.output == "json" || !transform.selector.Matches(source)) continue;
+    std::printf(
+        "The transform in line %d stands before it: what a statement changes is the "
+        "difference of its outputs.\n",
+        transform.at.line);
+  }
   return 0;
 }
 

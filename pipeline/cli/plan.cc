@@ -85,6 +85,13 @@ Result<void> LoadState(const std::string& folder, mysql::DdlCatalog* catalog, Dr
     if (schema) catalog->Load(schema);
   }
   catalog->SetNextIncarnation(incarnations + 1);
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto streams, store->Streams());
+  std::vector<TransformVersion> transforms;
+  for (const auto& [stream, name] : streams) {
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<TransformVersion> more, store->Transforms(stream));
+    transforms.insert(transforms.end(), more.begin(), more.end());
+  }
+  DRIFTLESS_TRY(run->SetTransforms(std::move(transforms)));
   DRIFTLESS_ASSIGN_OR_RETURN(const auto states, store->TableStates());
   for (const StoredTableState& stored : states) {
     DRIFTLESS_ASSIGN_OR_RETURN(TableState state, ParseTableState(stored.state));

@@ -129,6 +129,8 @@ class Runtime::Impl {
   void MakeWriters(SinkRun& run);
   void MakeInlet(SinkRun& run, const std::vector<ParkedTable>& parked);
   Result<void> MakeSources();
+  Result<std::shared_ptr<TransformStage>> MakeTransforms(StreamId stream);
+  std::optional<Point> FurthestCovered(StreamId stream) const;
   CutPosition ResumePosition() const;
   CutPosition FurthestPosition(const TablePath& source) const;
 
@@ -144,6 +146,7 @@ class Runtime::Impl {
   std::vector<std::unique_ptr<SourceThread>> sources_;
   std::unique_ptr<IoPool> acknowledge_io_;
   CutPosition start_;
+  std::vector<ParkedTable> parked_;  // as the last run left it
   CutPosition acknowledged_;
 
   // Of the round that is running.

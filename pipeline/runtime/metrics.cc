@@ -101,6 +101,16 @@ struct Metrics::Impl {
   Counter& dead_letters =
       Counters(&registry, "driftless_dead_letters_total", "Records written to the dead-letter file")
           .Add({});
+  Counter& filtered = Counters(&registry, "driftless_transform_filtered_rows_total",
+                               "Row changes that did not pass a transform's filter")
+                          .Add({});
+  Counter& transform_nulls =
+      Counters(&registry, "driftless_transform_nulls_total",
+               "Values that a transform could not work out and that became NULL")
+          .Add({});
+  Counter& unseen_changes = Counters(&registry, "driftless_transform_unseen_schema_changes_total",
+                                     "Schema changes of columns that no transform's output has")
+                                .Add({});
   std::atomic<int64_t> total_changes{0};
   std::mutex mutex;
   std::map<SinkTableKey, std::unique_ptr<TableMetrics>> tables;
@@ -261,6 +271,13 @@ void Metrics::SetSinkStopped(const std::string& sink) {
 }
 
 void Metrics::AddDeadLetter() { impl_->dead_letters.Increment(); }
+void Metrics::AddFiltered(int64_t rows) {
+  if (rows > 0) impl_->filtered.Increment(static_cast<double>(rows));
+}
+void Metrics::AddTransformNulls(int64_t values) {
+  if (values > 0) impl_->transform_nulls.Increment(static_cast<double>(values));
+}
+void Metrics::AddUnseenChange() { impl_->unseen_changes.Increment(); }
 
 int64_t Metrics::total_changes() const {
   return impl_->total_changes.load(std::memory_order_relaxed);

@@ -57,7 +57,10 @@ class Metrics : public SourceMetrics {
   // Values that were not written as they were: "misfit", "null", "absent".
   void AddLostValues(const SinkTableKey& table, std::string_view column, std::string_view kind,
                      int64_t values);
-  int64_t total_changes() const;  // over all sinks, for the progress line
+  void AddFiltered(int64_t rows);          // did not pass a transform's filter
+  void AddTransformNulls(int64_t values);  // could not be worked out and became NULL
+  void AddUnseenChange();                  // a schema change that no transform's output shows
+  int64_t total_changes() const;           // over all sinks, for the progress line
 
   std::string Text() const;  // Prometheus' text exposition format, version 0.0.4
 

@@ -14,12 +14,12 @@ namespace driftless {
 Result<void> Runtime::Impl::Start() {
   DRIFTLESS_ASSIGN_OR_RETURN(attempt_, parts_.state->BeginAttempt());
   DRIFTLESS_ASSIGN_OR_RETURN(next_cut_, parts_.state->NextCut());
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ParkedTable> parked, parts_.state->Parked());
+  DRIFTLESS_ASSIGN_OR_RETURN(parked_, parts_.state->Parked());
   DRIFTLESS_ASSIGN_OR_RETURN(const uint64_t next_segment, parts_.state->NextSegment());
   space_ = std::make_unique<ParkingSpace>(parts_.state->folder(), next_segment,
                                           options_.parking_memory_bytes_max,
                                           options_.parking_disk_bytes_max, &budget_);
-  space_->RemoveStrangers(parked);
+  space_->RemoveStrangers(parked_);
   dead_letters_ =
       std::make_unique<DeadLetters>(parts_.state->folder() + "/dead-letters.jsonl", parts_.clock);
   acknowledge_io_ = std::make_unique<IoPool>(1);
@@ -29,7 +29,7 @@ Result<void> Runtime::Impl::Start() {
                              parts_.state->TableStates());
   for (auto& run : sinks_) DRIFTLESS_TRY(OrWithout(*run, [&] { return CleanUp(*run, states); }));
   DRIFTLESS_TRY(RestartCoordinator(states));
-  for (const ParkedTable& table : parked) {
+  for (const ParkedTable& table : parked_) {
     if (SinkRun* run = FindSink(table.table.sink)) {
       run->parked_through[table.table.table] = table.through;
     }
@@ -38,7 +38,7 @@ Result<void> Runtime::Impl::Start() {
   for (auto& run : sinks_) {
     if (run->stopped) continue;
     MakeWriters(*run);
-    MakeInlet(*run, parked);
+    MakeInlet(*run, parked_);
   }
   DRIFTLESS_TRY(MakeSources());
   // Decisions that were left for a stopped pipeline come before the statements that they are about.
@@ -330,6 +330,63 @@ void Runtime::Impl::MakeInlet(SinkRun& run, const std::vector<ParkedTable>& park
   run.inlet = std::make_unique<Inlet>(std::move(context));
 }
 
+// The furthest point of a stream that any sink table has: nobody will ask for what lies before it
+// under other transforms than it had.
+std::optional<Point> Runtime::Impl::FurthestCovered(StreamId stream) const {
+  std::optional<Point> furthest;
+  const auto look = [&](const CutPosition& position) {
+    const std::optional<Point> last = position.Last(stream);
+    if (last && (!furthest || furthest->Precedes(*last))) furthest = last;
+  };
+  for (const auto& run : sinks_) {
+    look(run->positions.base);
+    for (const auto& [table, position] : run->positions.tables) {
+      if (position.base) look(*position.base);
+      for (const auto& [source, feed] : position.feeds) look(feed);
+    }
+    for (const auto& [table, pending] : run->unsettled) {
+      for (const auto& [path, position] : pending.move.tables) {
+        if (position.base) look(*position.base);
+        for (const auto& [source, feed] : position.feeds) look(feed);
+      }
+    }
+  }
+  for (const ParkedTable& parked : parked_) {
+    look(parked.through);
+    for (const auto& [source, feed] : parked.feeds) look(feed);
+  }
+  return furthest;
+}
+
+Result<std::shared_ptr<TransformStage>> Runtime::Impl::MakeTransforms(StreamId stream) {
+  std::shared_ptr<TransformStage> none;
+  if (parts_.definition == nullptr) return none;
+  if (parts_.definition->transforms.empty()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto stored, parts_.state->Transforms(stream));
+    if (stored.empty()) return none;
+  }
+  TransformStage::Context context;
+  context.definition = parts_.definition.get();
+  context.options.zone = options_.local_zone;
+  context.options.on_failure =
+      parts_.definition->options.on_cast_failure.value_or(OnCastFailure::kFail);
+  context.stream = stream;
+  context.clock = parts_.clock;
+  context.store = parts_.state;
+  context.history = parts_.state;
+  context.from = start_.Last(stream);
+  context.covered = FurthestCovered(stream);
+  context.warn = [](const std::string& text) { spdlog::warn("{}", text); };
+  for (const auto& run : sinks_) {
+    for (const auto& [table, change] : run->changes) {
+      context.may_change = context.may_change && !change.cut_committed;
+    }
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(std::unique_ptr<TransformStage> made,
+                             TransformStage::Make(std::move(context)));
+  return std::shared_ptr<TransformStage>(std::move(made));
+}
+
 Result<void> Runtime::Impl::MakeSources() {
   SourceContext context;
   context.pipeline_name = parts_.pipeline;
@@ -342,6 +399,9 @@ Result<void> Runtime::Impl::MakeSources() {
   context.on_unparsed_ddl = options_.on_unparsed_ddl;
   for (const auto& run : sinks_) {
     context.wants_before_images |= run->traits.wants_before_images;
+    // A filter compares an update's old row with its new one.
+    context.wants_before_images |=
+        parts_.definition != nullptr && !parts_.definition->transforms.empty();
     context.max_wait_ms = std::min(context.max_wait_ms, run->traits.max_wait_ms);
   }
   for (size_t i = 0; i < parts_.sources.size(); ++i) {
@@ -356,6 +416,7 @@ Result<void> Runtime::Impl::MakeSources() {
           parts_.sources.size() == 1 ? names[index] : fmt::format("{}/{}", i, names[index]);
       DRIFTLESS_ASSIGN_OR_RETURN(stream.stream, parts_.state->InternStream(stream.stream_name));
       stream.from = start_;
+      DRIFTLESS_ASSIGN_OR_RETURN(stream.transforms, MakeTransforms(stream.stream));
       for (auto& run : sinks_) {
         if (!run->stopped) stream.inlets.push_back(run->inlet.get());
       }

@@ -18,6 +18,8 @@
 
 namespace driftless {
 
+struct PipelineDefinition;
+
 struct RuntimeOptions {
   int64_t checkpoint_interval_ms = 10'000;
   // The interval until a sink has committed rows in this run, where that is shorter: people wait
@@ -55,6 +57,7 @@ struct RuntimeParts {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<RuntimeSink> sinks;
   StateStore* state = nullptr;
+  std::shared_ptr<const PipelineDefinition> definition;  // whose transforms run; null: none do
   const Clock* clock = nullptr;
   Metrics* metrics = nullptr;
   // Called once, when the sinks are connected.

@@ -10,6 +10,7 @@
 #include "pipeline/runtime/dead_letters.h"
 #include "pipeline/runtime/inlet.h"
 #include "pipeline/sources/source.h"
+#include "pipeline/transform/stage.h"
 
 namespace driftless {
 
@@ -29,6 +30,7 @@ class SourceThread : public SourceOutput {
     DeadLetters* dead_letters = nullptr;
     Metrics* metrics = nullptr;
     const Clock* clock = nullptr;
+    std::shared_ptr<TransformStage> transforms;  // null: none
     std::function<void(UnclearStatement)> unclear;
     bool fails_on_unseen = false;  // rows-without-events: fail
     std::function<void(UnseenChange)> unseen;
@@ -57,6 +59,12 @@ class SourceThread : public SourceOutput {
 
  private:
   bool Push(const Item& item);
+  bool Send(ChangeBatchPtr batch);
+  bool Tell(StatementChangePtr change, std::string position, int64_t now_ms);
+  bool Transform(const ChangeBatchPtr& batch);
+  bool Switch(const Point& point);
+  Result<void> SwitchAtStart();
+  bool Stop(Error error);
 
   const Context context_;
   std::atomic<bool> stopping_{false};

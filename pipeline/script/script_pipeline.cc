@@ -121,10 +121,6 @@ Result<void> ScriptPipeline::Configure(const ScriptDirective& directive) {
     Error error = problems.ToError(file.empty() ? "pipeline" : file);
     return std::move(error).At(directive.line, 1);
   }
-  if (!definition->transforms.empty()) {
-    return MakeError(ErrorKind::kUnsupported, "scripts cannot play pipelines with transforms")
-        .At(directive.line, 1);
-  }
   definition_ = std::move(definition);
   for (const SinkDefinition& sink : definition_->sinks) {
     std::shared_ptr<MemoryStore>& store = stores_[sink.name];
@@ -158,6 +154,7 @@ Result<std::unique_ptr<Sink>> ScriptPipeline::MakeSink(const SinkDefinition& sin
 Result<RuntimeParts> ScriptPipeline::MakeParts(size_t end, std::function<void()> crash) {
   RuntimeParts parts;
   parts.pipeline = definition_->options.name;
+  parts.definition = std::make_shared<const PipelineDefinition>(*definition_);
   ScriptSourceOptions source;
   source.script = script_;
   source.end = end;

@@ -56,6 +56,10 @@ CREATE TABLE IF NOT EXISTS requests (
   number INTEGER PRIMARY KEY, decision INTEGER NOT NULL, choice TEXT NOT NULL,
   content TEXT NOT NULL, requested_by TEXT NOT NULL, time_ms INTEGER NOT NULL,
   handled_ms INTEGER, answer TEXT NOT NULL DEFAULT '');
+CREATE TABLE IF NOT EXISTS transforms (
+  source_table TEXT NOT NULL, stream INTEGER NOT NULL, since TEXT NOT NULL,
+  rules TEXT NOT NULL, binding TEXT NOT NULL,
+  PRIMARY KEY (source_table, stream, since)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS unclear (
   stream INTEGER NOT NULL, point TEXT NOT NULL, decision INTEGER NOT NULL,
   position TEXT NOT NULL, statement TEXT NOT NULL, tables TEXT NOT NULL, why TEXT NOT NULL,

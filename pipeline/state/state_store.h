@@ -13,6 +13,7 @@
 #include "pipeline/state/positions.h"
 #include "pipeline/state/sqlite.h"
 #include "pipeline/state/state_lock.h"
+#include "pipeline/transform/store.h"
 #include "schema/audit/audit.h"
 #include "schema/base/clock.h"
 #include "schema/history/history.h"
@@ -126,7 +127,7 @@ struct AuditQuery {
 // writes everything else. Every Transact is one durable commit; group by putting more into one.
 // Other processes (commands) open the same database beside a running pipeline to read and to leave
 // requests.
-class StateStore : public SchemaHistoryStore, public UnclearAnswers {
+class StateStore : public SchemaHistoryStore, public UnclearAnswers, public TransformStore {
  public:
   static constexpr int kFormat = 1;
 
@@ -180,6 +181,9 @@ class StateStore : public SchemaHistoryStore, public UnclearAnswers {
   Result<std::optional<SchemaVersion>> Find(const TablePath& table,
                                             const Point& point) const override;
   Result<std::vector<SchemaVersion>> All(const std::optional<TablePath>& table) const override;
+  // TransformStore. Any thread.
+  Result<void> PutTransform(const TransformVersion& version) override;
+  Result<std::vector<TransformVersion>> Transforms(StreamId stream) const override;
   // UnclearAnswers.
   Result<std::optional<UnclearAnswer>> AnswerTo(const Point& point) const override;
 

@@ -71,6 +71,7 @@ class ShardMerge::Run {
       case EventKind::kTruncateTable: return Truncate(part);
       case EventKind::kDropColumn:
         for (ColumnId id : std::get<DropColumns>(part.detail).columns) Drop(part, &shard, id);
+        Lose(part, shard);
         break;
       case EventKind::kAddColumn:
         shard.schema = part.after;
@@ -331,6 +332,17 @@ class ShardMerge::Run {
     Settle(part, VerdictKind::kSkip, kOthers);
     BeginAbsence(part, source_.table, merged);
     Relax(next_part_, merged);
+  }
+
+  // What a transform's text has lost in this shard alone.
+  void Lose(const SchemaChange& part, const Shard& shard) {
+    DropColumns drop;
+    drop.lost = std::get<DropColumns>(part.detail).lost;
+    if (drop.lost.empty()) return;
+    for (DropColumns::LostInput& lost : drop.lost) {
+      if (lost.feeds != 0) lost.feeds = Bound(shard, lost.feeds);
+    }
+    Push(part.part, std::move(drop), Before());
   }
 
   bool DropIfNobodyHasIt(uint32_t number, ColumnId merged) {

@@ -5,6 +5,7 @@
 
 #include "schema/base/check.h"
 #include "schema/policy/decider.h"
+#include "schema/policy/table_options.h"
 
 namespace driftless {
 namespace {
@@ -216,6 +217,13 @@ Result<SchemaPlan> Decider::PlanOn(const EvolvedSchema* evolved,
   request.adapt_constraints = adapt;
   request.change_id = in_.change_id;
   request.table_options = in_.table_options;
+  for (const SchemaChange& part : parts) {
+    if (part.kind() != EventKind::kCreateTable) continue;
+    for (const auto& [key, value] : part.after->options) {
+      if (!key.starts_with(kTableOptionPrefix)) continue;
+      request.table_options[key.substr(kTableOptionPrefix.size())] = value;
+    }
+  }
   return in_.planner->Plan(request);
 }
 
@@ -242,6 +250,7 @@ void Decider::DecidePart(const SchemaChange& part) {
                  },
                  [&](const DropColumns& drop) {
                    for (ColumnId id : drop.columns) DropColumn(part, id);
+                   for (const auto& lost : drop.lost) LoseInput(part, lost);
                  },
                  [&](const RenameColumns& rename) { Rename(part, rename); },
                  [&](const AlterColumnTypes& alter) {

@@ -129,6 +129,35 @@ Decider::Freed Decider::FreeColumn(const Ruling& ruling, ColumnId id, bool keep_
   return freed;
 }
 
+// A transform's text names the dropped column (policy, section 12). Nothing is sent: the output
+// column stays and is NULL from here on.
+void Decider::LoseInput(const SchemaChange& part, const DropColumns::LostInput& lost) {
+  const RulingSubject subject = Subject(EventKind::kDropColumn, {lost.column});
+  Ruling ruling = RuleFor(subject, part.part);
+  ruling.cell.clear();
+  ruling.hold = false;
+  const std::string needs = lost.expression + " needs " + lost.column;
+  if (lost.feeds == 0) {
+    // Nobody can say which rows pass, or which row is which.
+    ruling.wish = Wish::kFail;
+    ruling.rule = "transform";
+    ruling.reason = needs + ", which the source drops: change the transform";
+    return AddQuiet(part, lost.column, ruling);
+  }
+  const EvolvedColumn* column = AtSink(lost.feeds);
+  const std::string name = column == nullptr ? SourceName(part, lost.feeds) : column->sink.name;
+  if (ruling.IsStrict()) {
+    ruling.wish = Wish::kFail;
+    ruling.reason = needs + ", which the source drops; column " + name + " would be NULL";
+    return AddQuiet(part, lost.column, ruling);
+  }
+  ruling.wish = Wish::kSkip;
+  ruling.reason = needs + ", which is gone at the source";
+  AddQuiet(part, lost.column, ruling, "later rows have NULL in column " + name);
+  Begin(part, lost.feeds, name, EventKind::kDropColumn,
+        "column " + name + " is NULL: " + needs + ", which is gone at the source");
+}
+
 void Decider::DropColumn(const SchemaChange& part, ColumnId id) {
   const std::string name = SourceName(part, id);
   const RulingSubject subject = Subject(EventKind::kDropColumn, {name});

@@ -74,6 +74,7 @@ class Decider {
 
   // ---- decide_columns.cc ----
   void DropColumn(const SchemaChange& part, ColumnId id);
+  void LoseInput(const SchemaChange& part, const DropColumns::LostInput& lost);
   // The column stays at the sink without a source. False: EVOLVE cannot leave it so (a fail was
   // added).
   struct Freed {

@@ -26,9 +26,9 @@ Result<Program> Program::Compile(Expr expr, const Scope& scope, const TimeZone& 
   // so.
   const bool keeps_char = expr.kind == ExprKind::kColumn || expr.kind == ExprKind::kCast;
   const bool is_char = expr.result.kind() == TypeKind::kChar && !keeps_char;
-  program.type_ =
-      is_char ? LogicalType::VarChar(expr.result.length()).WithNullability(expr.result.nullable())
-              : expr.result;
+  program.type_ = is_char ? LogicalType::VarChar(std::max(expr.result.length(), 1))
+                                .WithNullability(expr.result.nullable())
+                          : expr.result;
   return program;
 }
 

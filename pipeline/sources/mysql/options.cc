@@ -253,7 +253,7 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .type = OptionType::kList,
        .doc = "Ignored.",
        .flink_cdc = FlinkCdc::kIgnored,
-       .flink_cdc_note = "There are no transforms that could name metadata columns.",
+       .flink_cdc_note = "Transforms may name metadata columns without it.",
        .change = OnChange::kHot},
       {.key = "scan.only.deserialize.captured.tables.changelog.enabled",
        .type = OptionType::kBool,

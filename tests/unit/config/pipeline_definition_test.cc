@@ -61,8 +61,7 @@ TEST(PipelineDefinition, ReadsAWholePipeline) {
                                                 "  on-cast-failure: dead-letter\n"
                                                 "  checkpoint.interval: 5s\n"
                                                 "  local-time-zone: GMT+8\n"}));
-  EXPECT_THAT(parsed.problems,
-              ElementsAre(HasSubstr("warning: this build does not carry out transforms")));
+  EXPECT_THAT(parsed.problems, IsEmpty());
   ASSERT_TRUE(parsed.definition);
   const PipelineDefinition& d = *parsed.definition;
   ASSERT_EQ(d.sources.size(), 1u);
@@ -196,8 +195,6 @@ TEST(PipelineDefinition, ReportsEverythingAtOnce) {
           "  hint: paimon has no extensions at all.",
           "orders.yaml:10:3: error: \"route\" must be a list, not a map\n"
           "  hint: Begin each entry with \"- \".",
-          "orders.yaml:12:5: warning: this build does not carry out transforms\n"
-          "  hint: `driftless run` refuses this pipeline until the transforms are removed.",
           "orders.yaml:12:19: error: \"source-table\": \"(\" is not a regular expression: missing "
           "): "
           "(\n"
