@@ -140,7 +140,7 @@ class Changes {
   uint64_t offset_ = 0;
 };
 
-Result<TableTransform::Output> Run(TableTransform* transform, const ChangeBatchPtr& batch) {
+Result<TableTransform::Output> Transformed(TableTransform* transform, const ChangeBatchPtr& batch) {
   return transform->Run(*batch, 0, batch->size(), 0);
 }
 
@@ -169,7 +169,7 @@ TEST(TableTransformTest, FiltersDecideWhatAChangeBecomes) {
   changes.Insert(1, "a", 1).Insert(2, "b", 0).Insert(3, nullptr, 1);
   changes.Update(4, "d", 1, 2).Update(5, "e", 0, 2).Update(6, "f", 1, 0).Update(7, "g", 0, 0);
   changes.Upsert(8, "h", 1).Upsert(9, "i", 0).DeleteKey(10);
-  const auto output = Run(bound.transform.get(), changes.Seal());
+  const auto output = Transformed(bound.transform.get(), changes.Seal());
   ASSERT_TRUE(output) << output.error().ToString();
   EXPECT_THAT(Rows(output->batch),
               ElementsAre("+I 1,a!", "+I 3,NULL", "+U 4,d! < 4,d!", "+I 5,e!", "-D ?,? < 6,f!",
@@ -184,7 +184,7 @@ TEST(TableTransformTest, ValuesThatWereNotSentComeFromTheOldRow) {
   ASSERT_NE(bound.transform, nullptr) << bound.error;
   Changes changes(Source());
   changes.PartialUpdate(1, "a", 5);
-  const auto output = Run(bound.transform.get(), changes.Seal());
+  const auto output = Transformed(bound.transform.get(), changes.Seal());
   ASSERT_TRUE(output);
   EXPECT_THAT(Rows(output->batch), ElementsAre("+U 1,a!,? < 1,a!,a"));
 }
@@ -197,7 +197,7 @@ TEST(TableTransformTest, SoftDeletesBecomeInserts) {
   ASSERT_NE(bound.transform, nullptr) << bound.error;
   Changes changes(Source());
   changes.Insert(1, "a", 1).DeleteKey(1);
-  const auto output = Run(bound.transform.get(), changes.Seal());
+  const auto output = Transformed(bound.transform.get(), changes.Seal());
   ASSERT_TRUE(output);
   EXPECT_THAT(Rows(output->batch), ElementsAre("+I 1,a,1,+I", "+I 1,?,?,-D"));
 }
@@ -210,19 +210,19 @@ TEST(TableTransformTest, RowsThatFailStopOrAreNullOrGoToTheDeadLetters) {
   Binding binding;
   Bound bound = Bind(rules, Source(), &binding);
   ASSERT_NE(bound.transform, nullptr) << bound.error;
-  const auto stops = Run(bound.transform.get(), batch);
+  const auto stops = Transformed(bound.transform.get(), batch);
   ASSERT_FALSE(stops);
   EXPECT_THAT(stops.error().ToString(), HasSubstr("CAST('x' AS INT)"));
   EXPECT_THAT(stops.error().ToString(), HasSubstr("1:2:0"));
 
   bound = Bind(rules, Source(), &binding, OnCastFailure::kNull);
-  const auto nulls = Run(bound.transform.get(), batch);
+  const auto nulls = Transformed(bound.transform.get(), batch);
   ASSERT_TRUE(nulls);
   EXPECT_THAT(Rows(nulls->batch), ElementsAre("+I 1,7", "+I 2,NULL"));
   EXPECT_EQ(nulls->nulled, 1);
 
   bound = Bind(rules, Source(), &binding, OnCastFailure::kDeadLetter);
-  const auto letters = Run(bound.transform.get(), batch);
+  const auto letters = Transformed(bound.transform.get(), batch);
   ASSERT_TRUE(letters);
   EXPECT_THAT(Rows(letters->batch), ElementsAre("+I 1,7"));
   ASSERT_EQ(letters->bad_rows.size(), 1u);
@@ -241,7 +241,7 @@ TEST(TableTransformTest, SeveralRulesSortRows) {
               ElementsAre("id INT NOT NULL", "size VARCHAR(4) NOT NULL", "name VARCHAR(20)"));
   Changes changes(Source());
   changes.Insert(1, "a", 1).Insert(2, "b", 10).Update(3, "c", 1, 10);
-  const auto output = Run(bound.transform.get(), changes.Seal());
+  const auto output = Transformed(bound.transform.get(), changes.Seal());
   ASSERT_TRUE(output) << output.error().ToString();
   EXPECT_THAT(Rows(output->batch),
               ElementsAre("+I 1,few,NULL", "+I 2,many,b", "+U 3,many,c < 3,few,NULL"));
@@ -292,7 +292,7 @@ TEST(TableTransformTest, AFilterWithoutItsColumnStops) {
   builder.after(0).AppendInt(1);
   builder.after(1).AppendNull();
   builder.EndRow();
-  const auto output = Run(bound.transform.get(), builder.Seal());
+  const auto output = Transformed(bound.transform.get(), builder.Seal());
   ASSERT_FALSE(output);
   EXPECT_THAT(output.error().ToString(), HasSubstr("needs column qty"));
 }
