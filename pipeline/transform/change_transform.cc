@@ -20,8 +20,8 @@ bool SameLost(const DropColumns::LostInput& a, const DropColumns::LostInput& b) 
   return a.column == b.column && a.expression == b.expression && a.feeds == b.feeds;
 }
 
-// What the texts lost by this very statement, as a drop: behind a drop of projected columns, or in
-// front of everything, where drops stand.
+// What the texts lost by this very statement, as a part of its own in front of everything, so that
+// its verdict is its own too.
 void AddLost(const TableTransform& before, const TableTransform& after,
              std::vector<SchemaChange>* parts) {
   std::vector<DropColumns::LostInput> lost;
@@ -32,12 +32,6 @@ void AddLost(const TableTransform& before, const TableTransform& after,
     if (!known) lost.push_back(now);
   }
   if (lost.empty()) return;
-  for (SchemaChange& part : *parts) {
-    auto* drop = std::get_if<DropColumns>(&part.detail);
-    if (drop == nullptr) continue;
-    drop->lost = std::move(lost);
-    return;
-  }
   for (SchemaChange& part : *parts) ++part.part;
   DropColumns drop;
   drop.lost = std::move(lost);
