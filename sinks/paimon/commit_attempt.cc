@@ -94,7 +94,8 @@ Result<void> CheckCompaction(const CommitAttempt& attempt, const Snapshot& lates
     const Place place{entry.partition, entry.bucket};
     if (inputs[place].erase(entry.file.file_name) > 0) continue;
     const auto level = levels.find(place);
-    if (level != levels.end() && level->second == entry.file.level) {
+    // Level 0 holds any number of files; tables without key know no other.
+    if (level != levels.end() && level->second > 0 && level->second == entry.file.level) {
       return Conflict(attempt, "somebody else compacted the same bucket");
     }
   }

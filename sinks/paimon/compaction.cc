@@ -55,37 +55,58 @@ class TableCompaction {
         names_(FileOwner(identity.pipeline, identity.sink, identity.table), kMaintenanceCut,
                identity.attempt) {}
 
-  Result<void> Bucket(const std::vector<SortedRun>& runs, const CompactionPick& pick,
-                      int64_t snapshot) {
+  // Merges the runs by key.
+  Result<void> Merge(const std::vector<SortedRun>& runs, const CompactionPick& pick,
+                     int64_t snapshot) {
+    std::vector<ManifestEntry> files;
+    for (size_t i = 0; i < pick.runs; ++i) {
+      files.insert(files.end(), runs[i].files.begin(), runs[i].files.end());
+    }
+    return Replace(files, pick.output_level, snapshot,
+                   [&](lake::RowGroups* rows) { return MergeRows(files, pick, rows); });
+  }
+
+  // Joins files of a table without primary key, in their order.
+  Result<void> Join(const std::vector<ManifestEntry>& files, int64_t snapshot) {
+    return Replace(files, 0, snapshot,
+                   [&](lake::RowGroups* rows) { return JoinRows(files, rows); });
+  }
+
+  const lake::CompactionReport& report() const { return report_; }
+
+ private:
+  // False: stopped.
+  using Rewrite = std::function<Result<bool>(lake::RowGroups* rows)>;
+
+  Result<void> Replace(const std::vector<ManifestEntry>& files, int32_t level, int64_t snapshot,
+                       const Rewrite& rewrite) {
     Committable committable;
     committable.kind = CommitKind::kCompact;
     committable.schema_id = format_.schema.id;
-    std::vector<std::unique_ptr<lake::RowSource>> sources;
-    for (size_t i = 0; i < pick.runs; ++i) {
-      for (const ManifestEntry& entry : runs[i].files) {
-        DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener_.Open(entry));
-        sources.push_back(std::move(source));
-        ManifestEntry removed = entry;
-        removed.kind = FileKind::kDelete;
-        committable.new_files.push_back(std::move(removed));
-      }
+    for (const ManifestEntry& entry : files) {
+      committable.new_files.push_back(entry);
+      committable.new_files.back().kind = FileKind::kDelete;
     }
-    const ManifestEntry& place = runs[0].files[0];
+    const ManifestEntry& place = files.front();
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string partition_path,
                                PartitionPath(format_.schema, place.partition));
     FilePlace target;
     target.store = table_.store();
     target.directory = BucketDirectory(table_.directory(), partition_path, place.bucket);
-    target.level = pick.output_level;
+    target.level = level;
     target.source = FileSource::kCompact;
     target.clock = clock_;
     target.names = &names_;
-
-    auto written = Merge(std::move(sources), pick, target);
-    if (!written) return std::move(written).error();
-    if (!*written) return {};  // stopped
+    DataFileRoller roller(&format_, target);
+    lake::RowGroups rows([&](auto images, auto group, auto sequences) {
+      return roller.Write(FileRows{images, group, sequences, 1});  // 1: one row group
+    });
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool whole, rewrite(&rows));
+    if (!whole) return {};  // the encoder's file was never finished
+    DRIFTLESS_TRY(rows.Flush());
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFileMeta> written, roller.Finish());
     std::vector<std::string> paths;
-    for (DataFileMeta& file : **written) {
+    for (DataFileMeta& file : written) {
       paths.push_back(target.directory + "/" + file.file_name);
       ManifestEntry added;
       added.partition = place.partition;
@@ -97,7 +118,7 @@ class TableCompaction {
     auto committed = commit_(identity_, committable, snapshot);
     if (committed) {
       report_.files_added += static_cast<int64_t>(paths.size());
-      report_.files_removed += static_cast<int64_t>(committable.new_files.size() - paths.size());
+      report_.files_removed += static_cast<int64_t>(files.size());
       return {};
     }
     // A lost race is certain: the new files are of no use. After anything else they may be in a
@@ -107,32 +128,44 @@ class TableCompaction {
     return {};
   }
 
-  const lake::CompactionReport& report() const { return report_; }
+  bool Stopped(int64_t count) const {
+    return (count & 4095) == 0 && stop_.load(std::memory_order_relaxed);
+  }
 
- private:
-  // nullopt: stopped; the encoder's file was never finished.
-  Result<std::optional<std::vector<DataFileMeta>>> Merge(
-      std::vector<std::unique_ptr<lake::RowSource>> sources, const CompactionPick& pick,
-      const FilePlace& target) {
+  Result<bool> MergeRows(const std::vector<ManifestEntry>& files, const CompactionPick& pick,
+                         lake::RowGroups* rows) {
+    std::vector<std::unique_ptr<lake::RowSource>> sources;
+    for (const ManifestEntry& entry : files) {
+      DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener_.Open(entry));
+      sources.push_back(std::move(source));
+    }
     lake::MergeReader merge(
         ScanOrder(format_.schema), std::move(sources),
         pick.drops_deletes ? lake::Retractions::kDrop : lake::Retractions::kKeep);
-    DataFileRoller roller(&format_, target);
-    lake::RowGroups rows([&](auto images, auto group, auto sequences) {
-      return roller.Write(FileRows{images, group, sequences, 1});  // 1: one row group
-    });
     lake::MergedRow row;
-    for (int64_t count = 0;; ++count) {
-      if ((count & 4095) == 0 && stop_.load(std::memory_order_relaxed)) {
-        return std::optional<std::vector<DataFileMeta>>();
-      }
+    for (int64_t count = 0; !Stopped(count); ++count) {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool more, merge.Next(&row));
-      if (!more) break;
-      DRIFTLESS_TRY(rows.Add(row));
+      if (!more) return true;
+      DRIFTLESS_TRY(rows->Add(row));
     }
-    DRIFTLESS_TRY(rows.Flush());
-    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFileMeta> files, roller.Finish());
-    return std::optional(std::move(files));
+    return false;
+  }
+
+  Result<bool> JoinRows(const std::vector<ManifestEntry>& files, lake::RowGroups* rows) {
+    for (const ManifestEntry& entry : files) {
+      DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener_.Open(entry));
+      lake::MergedRow row;
+      row.sequence = entry.file.min_sequence_number;
+      while (true) {
+        if (Stopped(0)) return false;
+        DRIFTLESS_ASSIGN_OR_RETURN(row.rows, source->Next());
+        if (row.rows == nullptr) break;
+        for (row.row = 0; row.row < row.rows->values->size(); ++row.row, ++row.sequence) {
+          DRIFTLESS_TRY(rows->Add(row));
+        }
+      }
+    }
+    return true;
   }
 
   PaimonTable table_;
@@ -159,6 +192,7 @@ Result<CompactionOptions> CompactionOptions::Read(const PaimonSchema& schema) {
   DRIFTLESS_ASSIGN_OR_RETURN(options.size_amplification,
                              Number(schema, "compaction.max-size-amplification-percent", 200));
   DRIFTLESS_ASSIGN_OR_RETURN(options.size_ratio, Number(schema, "compaction.size-ratio", 1));
+  DRIFTLESS_ASSIGN_OR_RETURN(options.min_file_num, Number(schema, "compaction.min.file-num", 5));
   const auto write_only = ParseBool(schema.Option("write-only", "false"));
   options.write_only = write_only && *write_only;
   return options;
@@ -204,6 +238,24 @@ std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
   return CompactionPick{count, runs[count].level - 1, false};
 }
 
+std::vector<ManifestEntry> PickAppends(const std::vector<ManifestEntry>& bucket_files,
+                                       int64_t target_bytes, const CompactionOptions& options) {
+  std::vector<ManifestEntry> files = bucket_files;
+  std::ranges::stable_sort(files, std::greater<>(), [](const ManifestEntry& entry) {
+    return entry.file.min_sequence_number;
+  });
+  std::vector<int64_t> sizes;
+  for (const ManifestEntry& entry : files) {
+    if (entry.file.file_size >= target_bytes / 10 * 7) break;  // Paimon's idea of a small file
+    sizes.push_back(entry.file.file_size);
+  }
+  lake::RunPolicy policy;
+  policy.trigger = options.min_file_num;
+  files.resize(lake::PickRuns(sizes, policy));
+  std::ranges::reverse(files);
+  return files;
+}
+
 Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
                                             const CommitIdentity& identity,
                                             const CommitCompactionFn& commit, const TimeZone& zone,
@@ -211,7 +263,7 @@ Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
   const lake::CompactionReport nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema, table.LatestSchema());
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, table.LatestSnapshot());
-  if (!schema || !snapshot || !schema->HasPrimaryKey()) return nothing;
+  if (!schema || !snapshot) return nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(const CompactionOptions options, CompactionOptions::Read(*schema));
   if (options.write_only) return nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(DataFileFormat format,
@@ -220,14 +272,20 @@ Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
   std::map<std::pair<std::string, int32_t>, std::vector<ManifestEntry>> buckets;
   for (const ManifestEntry& entry : live) buckets[{entry.partition, entry.bucket}].push_back(entry);
 
+  const int64_t target_bytes = format.target_file_bytes;
   TableCompaction compaction(table, identity, commit, clock, stop, std::move(format),
                              FileOpener(table, *schema, zone));
   for (const auto& [place, files] : buckets) {
     if (stop.load(std::memory_order_relaxed)) break;
+    if (!schema->HasPrimaryKey()) {
+      const auto joined = PickAppends(files, target_bytes, options);
+      if (!joined.empty()) DRIFTLESS_TRY(compaction.Join(joined, snapshot->id));
+      continue;
+    }
     const std::vector<SortedRun> runs = SortedRuns(files);
     const std::optional<CompactionPick> pick = PickCompaction(runs, options);
     if (!pick) continue;
-    DRIFTLESS_TRY(compaction.Bucket(runs, *pick, snapshot->id));
+    DRIFTLESS_TRY(compaction.Merge(runs, *pick, snapshot->id));
   }
   return compaction.report();
 }

@@ -37,6 +37,7 @@ struct CompactionOptions {
   int64_t size_amplification = 200;  // compaction.max-size-amplification-percent
   int64_t size_ratio = 1;            // compaction.size-ratio, percent
   bool write_only = false;
+  int64_t min_file_num = 5;  // compaction.min.file-num, of tables without primary key
 
   static Result<CompactionOptions> Read(const PaimonSchema& schema);
 };
@@ -47,14 +48,19 @@ struct CompactionOptions {
 std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
                                              const CompactionOptions& options);
 
+// Which files of a bucket of a table without primary key to join, oldest first: small ones that
+// nothing larger stands between, so that their rows keep their order. Empty: nothing need be done.
+std::vector<ManifestEntry> PickAppends(const std::vector<ManifestEntry>& bucket_files,
+                                       int64_t target_bytes, const CompactionOptions& options);
+
 // PaimonCommitter::CommitCompaction, or a caller's wrapper of it.
 using CommitCompactionFn =
     std::function<Result<void>(const CommitIdentity&, const Committable&, int64_t base)>;
 
 // Compacts every bucket of a table that needs it, one COMPACT snapshot per bucket, newest schema.
-// Bounded memory: one batch per input file and one row group. Tables without primary key and
-// write-only ones are left alone. `stop` is looked at between batches: a stopped compaction has
-// changed nothing. Errors: the store's; a lost race is none.
+// Bounded memory: one batch per input file and one row group. Write-only tables are left alone.
+// `stop` is looked at between batches: a stopped compaction has changed nothing. Errors: the
+// store's; a lost race is none.
 Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
                                             const CommitIdentity& identity,
                                             const CommitCompactionFn& commit, const TimeZone& zone,

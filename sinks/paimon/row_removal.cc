@@ -147,9 +147,13 @@ RowContent ContentOf(const PaimonSchema& schema, const std::vector<int>& image_c
   return content;
 }
 
-RowRemover::RowRemover(PaimonTable table, const DataFileFormat* format, TimeZone zone,
-                       const Clock* clock)
-    : table_(std::move(table)), own_format_(*format), zone_(std::move(zone)), clock_(clock) {
+RowRemover::RowRemover(PaimonTable table, const DataFileFormat* format,
+                       std::shared_ptr<TableState> state, TimeZone zone, const Clock* clock)
+    : table_(std::move(table)),
+      own_format_(*format),
+      state_(std::move(state)),
+      zone_(std::move(zone)),
+      clock_(clock) {
   own_columns_.resize(own_format_.schema.fields.size());
   std::iota(own_columns_.begin(), own_columns_.end(), 0);
   own_format_.image_columns = own_columns_;
@@ -179,7 +183,7 @@ Result<std::vector<ManifestEntry>> RowRemover::Candidates(
       });
       if (entry.kind == FileKind::kDelete) {
         if (same != files.end()) files.erase(same);
-      } else if (same == files.end()) {
+      } else if (same == files.end() && !state_->WasCompacted(entry.file.file_name)) {
         files.push_back(entry);
       }
     }

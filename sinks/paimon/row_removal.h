@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "schema/types/time.h"
 #include "sinks/paimon/data_file.h"
 #include "sinks/paimon/table.h"
+#include "sinks/paimon/table_state.h"
 
 // Updates and deletes in tables without primary key. Paimon's append tables take inserts only, so a
 // row goes by copy on write: the data file that holds it is written again without it, and the cut's
@@ -33,7 +35,8 @@ struct Removals {
 
 class RowRemover {
  public:
-  RowRemover(PaimonTable table, const DataFileFormat* format, TimeZone zone, const Clock* clock);
+  RowRemover(PaimonTable table, const DataFileFormat* format, std::shared_ptr<TableState> state,
+             TimeZone zone, const Clock* clock);
 
   // Finds every row of `removals` and takes it out: from `pending`, the files of this cut, and from
   // the table's, whose removal is added to `pending`. Of equal rows one goes. A row that is nowhere
@@ -57,6 +60,7 @@ class RowRemover {
   PaimonTable table_;
   DataFileFormat own_format_;  // for rows as the table has them
   std::vector<int> own_columns_;
+  std::shared_ptr<TableState> state_;
   TimeZone zone_;
   const Clock* clock_;
   std::deque<std::vector<ManifestEntry>> prepared_;  // of the last cuts, oldest first

@@ -257,7 +257,13 @@ class PaimonSink : public Sink {
   }
 
   Result<void> Abort(std::span<const CommitToken> tokens) override {
-    return committer_.Abort(tokens);
+    DRIFTLESS_TRY(committer_.Abort(tokens));
+    for (const CommitToken& token : tokens) {
+      TableEntry& entry = Entry(token.identity.table);
+      const std::lock_guard<std::mutex> lock(entry.mutex);
+      if (entry.state != nullptr) entry.state->Settle(token.identity.cut);
+    }
+    return {};
   }
 
   Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override {
@@ -280,6 +286,10 @@ class PaimonSink : public Sink {
     DRIFTLESS_ASSIGN_OR_RETURN(const TokenPayload payload, ReadToken(token));
     TableEntry& entry = Entry(token.identity.table);
     const std::lock_guard<std::mutex> lock(entry.mutex);
+    // Until a writer is opened, cuts of before the start are committed: what they take out of files
+    // is not known to the state.
+    if (entry.state == nullptr) return {};
+    entry.state->Settle(token.identity.cut);
     bool due = !entry.looked_at;
     for (const ManifestEntry& file : payload.committable.new_files) {
       due |= ++entry.new_runs[{file.partition, file.bucket}] >= kRunsToLookAt;
@@ -295,10 +305,15 @@ class PaimonSink : public Sink {
   void Compact(const TablePath& path, const std::atomic<bool>& stop) {
     const CommitIdentity identity{pipeline_, sink_, path, 0, 0};
     const PaimonTable table(store_, TableDirectory(path));
-    const auto commit = [this](const CommitIdentity& by, const Committable& files, int64_t base) {
-      // Expiry follows every commit; two at once would do each other's work.
-      const std::unique_lock<std::shared_mutex> lock(commit_mutex_);
-      return committer_.CommitCompaction(by, files, base);
+    const auto commit = [&](const CommitIdentity& by, const Committable& files,
+                            int64_t base) -> Result<void> {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::shared_ptr<TableState> state, StateOf(path, table));
+      const auto alone = [&] {
+        // Expiry follows every commit; two at once would do each other's work.
+        const std::unique_lock<std::shared_mutex> lock(commit_mutex_);
+        return committer_.CommitCompaction(by, files, base);
+      };
+      return state->CommitCompaction(files, alone);
     };
     const int64_t begin = clock_->MonotonicMicros();
     auto done = CompactTable(table, identity, commit, zone_, clock_, stop);

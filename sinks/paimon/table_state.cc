@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace driftless::paimon {
+namespace {
+
+// A writer looks at files of its last few cuts only (RowRemover); this is far more.
+constexpr size_t kCompactedMax = 50'000;
+
+}  // namespace
 
 Result<std::shared_ptr<TableState>> TableState::Load(const PaimonTable& table) {
   auto state = std::make_shared<TableState>();
@@ -34,6 +40,41 @@ std::optional<int32_t> TableState::TotalBuckets(const std::string& partition) co
   const auto found = total_buckets_.find(partition);
   if (found == total_buckets_.end()) return std::nullopt;
   return found->second;
+}
+
+void TableState::BeginRemovals(CutId cut) {
+  const std::lock_guard<std::mutex> lock(removals_mutex_);
+  removals_.insert(cut);
+}
+
+void TableState::Settle(CutId cut) {
+  const std::lock_guard<std::mutex> lock(removals_mutex_);
+  removals_.erase(removals_.begin(), removals_.upper_bound(cut));
+}
+
+Result<void> TableState::CommitCompaction(const Committable& compaction,
+                                          const std::function<Result<void>()>& commit) {
+  const std::lock_guard<std::mutex> lock(removals_mutex_);
+  if (!removals_.empty()) {
+    return MakeError(ErrorKind::kConflict, "rows are being taken out of the table's files");
+  }
+  auto done = commit();
+  // After anything but a plain refusal the commit may have taken effect.
+  if (!done && done.error().kind() == ErrorKind::kConflict) return done;
+  for (const ManifestEntry& entry : compaction.new_files) {
+    const std::string& name = entry.file.file_name;
+    if (entry.kind == FileKind::kDelete && known_.insert(name).second) compacted_.push_back(name);
+  }
+  while (compacted_.size() > kCompactedMax) {
+    known_.erase(compacted_.front());
+    compacted_.pop_front();
+  }
+  return done;
+}
+
+bool TableState::WasCompacted(const std::string& file_name) const {
+  const std::lock_guard<std::mutex> lock(removals_mutex_);
+  return known_.contains(file_name);
 }
 
 }  // namespace driftless::paimon

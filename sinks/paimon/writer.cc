@@ -64,7 +64,8 @@ class PaimonWriter : public TableWriter {
         router_(format_.layout, setup.writers),
         names_(FileOwner(context.identity.pipeline, context.identity.sink, context.identity.table),
                context.identity.cut, context.identity.attempt),
-        remover_(table_, &format_, std::move(setup.zone), clock_) {}
+        remover_(table_, &format_, state_, std::move(setup.zone), clock_),
+        next_cut_(context.identity.cut) {}
 
   ~PaimonWriter() override { Charge(0); }
 
@@ -128,7 +129,8 @@ class PaimonWriter : public TableWriter {
     part.payload = EncodeCommittable(pending_);
     if (!format_.layout.has_key) remover_.Prepared(pending_.new_files);
     pending_ = {};
-    names_.SetFirstCut(cut + 1);
+    next_cut_ = cut + 1;
+    names_.SetFirstCut(next_cut_);
     return part;
   }
 
@@ -379,6 +381,7 @@ class PaimonWriter : public TableWriter {
 
   Result<void> FlushAppend(Group* group) {
     if (group->removes) {
+      state_->BeginRemovals(next_cut_);
       Removals removals = CancelOut(group);
       DRIFTLESS_ASSIGN_OR_RETURN(
           const int64_t missing,
@@ -461,6 +464,7 @@ class PaimonWriter : public TableWriter {
   std::vector<RowRef> sorted_;
   std::vector<int64_t> sequences_;
   RowRemover remover_;  // tables without primary key
+  CutId next_cut_;      // that will be prepared, at the earliest
   Committable pending_;
 };
 

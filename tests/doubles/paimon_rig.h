@@ -99,6 +99,7 @@ class PaimonRig {
         paimon::MakeToken(Identity(), committable, *latest ? (*latest)->id : 0);
     const auto committed = Committer().Commit(std::span(&token, 1));
     ASSERT_TRUE(committed.has_value()) << committed.error().ToString();
+    if (state_ != nullptr) state_->Settle(cut_);
     committed_ = model_;
   }
 
@@ -108,7 +109,8 @@ class PaimonRig {
     const auto done = paimon::CompactTable(
         table(), Identity(),
         [&](const CommitIdentity& by, const paimon::Committable& files, int64_t base) {
-          return committer.CommitCompaction(by, files, base);
+          const auto commit = [&] { return committer.CommitCompaction(by, files, base); };
+          return state_ == nullptr ? commit() : state_->CommitCompaction(files, commit);
         },
         TimeZone(), nullptr, stop);
     ASSERT_TRUE(done.has_value()) << done.error().ToString();

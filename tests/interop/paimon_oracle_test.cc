@@ -192,6 +192,23 @@ TEST_F(PaimonOracleTest, ReadsWhatWeCompacted) {
   ExpectClean("t");
 }
 
+TEST_F(PaimonOracleTest, ReadsAppendTablesThatWeCompacted) {
+  PaimonSchema schema = KeyedSchema({{"bucket", "-1"}, {"compaction.min.file-num", "3"}});
+  schema.options.erase("write-only");
+  schema.primary_keys.clear();
+  PaimonRig rig(Store(), schema, 29);
+  bool compacted = false;
+  for (int commit = 0; commit < 8; ++commit) {
+    rig.WriteRandomChanges(20, 60);
+    rig.Commit();
+    rig.Compact();
+    compacted |= (**rig.table().LatestSnapshot()).commit_kind == paimon::CommitKind::kCompact;
+  }
+  EXPECT_TRUE(compacted);
+  ExpectSame(rig.Expected(), OracleRows("d t"));
+  ExpectClean("t");
+}
+
 // Casts where both readers must agree on every value; the model does not know them.
 TEST_F(PaimonOracleTest, ReadsOldFilesAfterEachSchemaChangeAsWeDo) {
   PaimonRig rig(Store(), KeyedSchema({{"bucket", "2"}}), 27);

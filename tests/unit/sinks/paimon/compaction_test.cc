@@ -131,6 +131,128 @@ TEST(CompactTableTest, ALostRaceThrowsItsFilesAway) {
   EXPECT_EQ(files, 3 + live.size()) << "the inputs, which old snapshots need, and one output";
 }
 
+PaimonSchema Keyless(std::map<std::string, std::string> options) {
+  PaimonSchema schema = testing::EveryType({LogicalType::Int(), LogicalType::String()});
+  schema.primary_keys.clear();
+  schema.options = std::move(options);
+  return schema;
+}
+
+ManifestEntry Appended(int64_t sequence, int64_t size) {
+  ManifestEntry entry;
+  entry.file.min_sequence_number = sequence;
+  entry.file.file_size = size;
+  return entry;
+}
+
+TEST(PickAppendsTest, JoinsTheNewestSmallFilesInTheirOrder) {
+  const std::vector<ManifestEntry> files = {Appended(40, 10), Appended(0, 10),  Appended(10, 80),
+                                            Appended(20, 10), Appended(30, 10), Appended(50, 10)};
+  CompactionOptions options;
+  EXPECT_TRUE(PickAppends(files, 100, options).empty()) << "four small ones behind a large one";
+  options.min_file_num = 3;
+  const auto picked = PickAppends(files, 100, options);
+  ASSERT_EQ(picked.size(), 4u);
+  for (size_t i = 0; i < picked.size(); ++i) {
+    EXPECT_EQ(picked[i].file.min_sequence_number, 20 + 10 * static_cast<int64_t>(i));
+  }
+}
+
+// Rows come and go while files are joined, in both kinds of tables without key.
+TEST(CompactTableTest, TablesWithoutKeyKeepTheirRows) {
+  for (const char* bucket : {"-1", "2"}) {
+    std::map<std::string, std::string> options = {{"bucket", bucket},
+                                                  {"compaction.min.file-num", "3"}};
+    if (std::string(bucket) == "2") options["bucket-key"] = "k0";
+    PaimonRig rig(std::make_shared<MemoryStore>(), Keyless(options), 35);
+    int compactions = 0;
+    for (int commit = 0; commit < 18; ++commit) {
+      rig.WriteRandomChanges(12, 60);
+      if (commit % 3 == 0) rig.Roll();
+      if (commit % 4 == 1) rig.Compact();  // removals of this cut may wait
+      rig.WriteRandomChanges(3, 60);
+      rig.Commit();
+      if (commit % 9 == 8) rig.Restart();
+      rig.Compact();
+      ASSERT_EQ(rig.Read(), rig.Expected()) << "commit " << commit;
+      const auto latest = **rig.table().LatestSnapshot();
+      compactions += latest.commit_kind == CommitKind::kCompact ? 1 : 0;
+      const auto live = *rig.table().LiveFiles(latest);
+      EXPECT_LE(live.size(), 12u);
+      int64_t rows = 0;
+      for (const ManifestEntry& entry : live) rows += entry.file.row_count;
+      EXPECT_EQ(latest.total_record_count, rows);
+    }
+    EXPECT_GT(compactions, 2);
+  }
+}
+
+TEST(CompactTableTest, NoFileLeavesWhileRowsAreTakenOutOfIt) {
+  const auto state = std::make_shared<TableState>();
+  Committable compaction;
+  compaction.new_files.push_back(Appended(0, 1));
+  compaction.new_files[0].kind = FileKind::kDelete;
+  compaction.new_files[0].file.file_name = "data-1";
+  int commits = 0;
+  const auto commit = [&]() -> Result<void> {
+    ++commits;
+    return {};
+  };
+  state->BeginRemovals(4);
+  state->Settle(3);
+  EXPECT_EQ(state->CommitCompaction(compaction, commit).error().kind(), ErrorKind::kConflict);
+  EXPECT_FALSE(state->WasCompacted("data-1"));
+  state->Settle(5);
+  EXPECT_TRUE(state->CommitCompaction(compaction, commit));
+  EXPECT_TRUE(state->WasCompacted("data-1"));
+  EXPECT_EQ(commits, 1);
+}
+
+// The process dies, and the power fails, at every operation of a compaction.
+TEST(CompactTableTest, ACrashAtAnyStepLosesNothing) {
+  for (const bool has_key : {true, false}) {
+    std::map<std::string, std::string> options = {{"bucket", has_key ? "1" : "-1"},
+                                                  {"compaction.min.file-num", "3"},
+                                                  {"num-sorted-run.compaction-trigger", "3"}};
+    PaimonSchema schema = has_key ? Keyed(options) : Keyless(options);
+    schema.fields.resize(4);
+    for (int64_t step = 0;; step += 1 + step / 8) {
+      SCOPED_TRACE(step);
+      auto store = std::make_shared<MemoryStore>();
+      PaimonRig rig(store, schema, 36);
+      for (int commit = 0; commit < 4; ++commit) {
+        rig.WriteRandomChanges(6, 20);
+        rig.Commit();
+      }
+      rig.Restart();
+      int64_t at = 0;
+      store->SetFaults([&](MemoryStore::Operation, const std::string&) {
+        return at++ == step ? MemoryStore::Fault::kCrashAfter : MemoryStore::Fault::kNone;
+      });
+      const std::atomic<bool> stop{false};
+      const PaimonCommitter committer(store, {});
+      (void)CompactTable(
+          rig.table(), rig.Identity(),
+          [&](const CommitIdentity& by, const Committable& files, int64_t base) {
+            return committer.CommitCompaction(by, files, base);
+          },
+          TimeZone(), nullptr, stop);
+      const bool crashed = store->crashed();
+      store->SetFaults({});
+      bool coin = false;
+      if (crashed) store->Restart(true, [&] { return coin = !coin; });
+      ASSERT_EQ(rig.Read(), rig.Expected());
+      ASSERT_TRUE(committer.CleanUp("pipe", "lake", rig.Identity().table, {}));
+      rig.WriteRandomChanges(6, 20);
+      rig.Commit();
+      rig.Compact();
+      ASSERT_EQ(rig.Read(), rig.Expected());
+      if (!crashed) break;
+      ASSERT_LT(step, 1000);
+    }
+  }
+}
+
 TEST(CompactTableTest, WriteOnlyTablesAreLeftAlone) {
   PaimonRig rig(
       std::make_shared<MemoryStore>(),
