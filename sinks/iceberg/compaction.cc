@@ -372,7 +372,6 @@ class TableCompaction {
   Result<void> Commit() {
     if (rewrite_.IsEmpty()) return {};
     for (const std::string& uri : rewrite_.removed) rewrite_.holders.insert(holders_.at(uri));
-    DRIFTLESS_TRY(table_->files.store()->SyncAll());
     auto done = CommitRewrite(context_, rewrite_, &names_);
     if (done) {
       report_.files_removed += static_cast<int64_t>(rewrite_.removed.size());

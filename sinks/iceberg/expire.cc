@@ -195,19 +195,23 @@ Result<int64_t> ExpireSnapshots(const MaintenanceContext& context) {
     const CatalogCommit commit{identity.table, &*table, &change};
     Result<void> done = std::move(context.catalog->Commit(std::span(&commit, 1)).front());
     lock.unlock();
-    if (!done && done.error().kind() == ErrorKind::kCommitUnknown) {
+    const bool is_lost = !done && done.error().kind() == ErrorKind::kCommitUnknown;
+    const bool is_conflict = !done && done.error().kind() == ErrorKind::kConflict;
+    if (is_lost || is_conflict) {
+      // A repeated request may have been in conflict with itself.
       DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> now,
                                  context.catalog->Load(identity.table));
-      const bool gone = now && std::ranges::all_of(expired, [&](int64_t id) {
+      const bool gone = now && now->metadata.uuid == table->metadata.uuid &&
+                        std::ranges::all_of(expired, [&](int64_t id) {
                           return now->metadata.FindSnapshot(id) == nullptr;
                         });
+      if (gone) done = {};
       // It may still arrive: the list stays for CleanUp.
-      if (!gone) return std::move(done).error();
-      done = {};
+      if (!gone && is_lost) return std::move(done).error();
     }
     if (!done) {
       DRIFTLESS_TRY(table->files.store()->Delete(path));
-      if (done.error().kind() == ErrorKind::kConflict) continue;
+      if (is_conflict) continue;
       return std::move(done).error();
     }
     DRIFTLESS_TRY(FinishExpiry(table->files, path, [](const std::string&) { return false; }));

@@ -24,29 +24,26 @@ class RewriteCommit {
     const std::unique_lock<std::shared_mutex> lock(*context_.commits);
     Result<void> done;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      // Several attempts share the snapshot's id, so that one whose answer was lost is found.
-      written_.clear();
       bool is_there = false;
-      auto prepared = Prepare(&is_there);
+      done = Prepare(&is_there);
       if (is_there) return {};
-      if (!prepared) {
-        // After a lost answer nothing is certain: what an earlier attempt wrote may be needed.
-        DeleteWritten();
-        return unknown_ ? MakeError(ErrorKind::kCommitUnknown, prepared.error().message())
-                        : std::move(prepared);
-      }
+      if (!done) break;
       const CatalogCommit commit{context_.identity.table, &*table_, &change_};
       done = std::move(context_.catalog->Commit(std::span(&commit, 1)).front());
       if (done) return {};
-      if (done.error().kind() == ErrorKind::kCommitUnknown) {
-        unknown_ = true;
-        continue;
-      }
-      DeleteWritten();
-      if (done.error().kind() != ErrorKind::kConflict) break;
+      const ErrorKind kind = done.error().kind();
+      // A repeated request may have been in conflict with itself: only a look at the table tells.
+      unchecked_ = kind == ErrorKind::kConflict || kind == ErrorKind::kCommitUnknown;
+      unknown_ |= kind == ErrorKind::kCommitUnknown;
+      if (!unchecked_) break;
     }
-    return unknown_ ? MakeError(ErrorKind::kCommitUnknown, done.error().message())
-                    : std::move(done);
+    bool is_there = false;
+    if (unchecked_ && Look(&is_there) && is_there) return {};
+    if (unchecked_ || unknown_) {
+      return MakeError(ErrorKind::kCommitUnknown, done.error().message());
+    }
+    DeleteWritten();
+    return done;
   }
 
  private:
@@ -55,15 +52,30 @@ class RewriteCommit {
     written_.clear();
   }
 
-  Result<void> Prepare(bool* is_there) {
+  // Reads the table, and whether an earlier attempt has come through: all of them share the
+  // snapshot's id. If not, what it wrote goes, unless its answer was lost: it may still arrive.
+  Result<void> Look(bool* is_there) {
     DRIFTLESS_ASSIGN_OR_RETURN(std::optional<LoadedTable> loaded,
                                context_.catalog->Load(context_.identity.table));
-    const TableMetadata& base = rewrite_.base->metadata;
-    if (!loaded || loaded->metadata.uuid != base.uuid) return Conflict("the table is gone");
+    if (!loaded || loaded->metadata.uuid != rewrite_.base->metadata.uuid) {
+      return Conflict("the table is gone");
+    }
     table_ = std::move(loaded);
-    const TableMetadata& metadata = table_->metadata;
-    *is_there = metadata.FindSnapshot(id_) != nullptr;
+    unchecked_ = false;
+    *is_there = table_->metadata.FindSnapshot(id_) != nullptr;
+    if (unknown_ || *is_there) {
+      written_.clear();
+    } else {
+      DeleteWritten();
+    }
+    return {};
+  }
+
+  Result<void> Prepare(bool* is_there) {
+    DRIFTLESS_TRY(Look(is_there));
     if (*is_there) return {};
+    const TableMetadata& base = rewrite_.base->metadata;
+    const TableMetadata& metadata = table_->metadata;
     const Snapshot* parent = metadata.current_snapshot();
     if (parent == nullptr) return Conflict("the table is empty");
     Snapshot snapshot;
@@ -184,7 +196,8 @@ class RewriteCommit {
   const Rewrite& rewrite_;
   lake::FileNames* names_;
   int64_t id_;
-  bool unknown_ = false;
+  bool unchecked_ = false;  // whether the last attempt has come through
+  bool unknown_ = false;    // some attempt's answer was lost
   std::optional<LoadedTable> table_;
   MetadataChange change_;
   std::vector<std::string> written_;

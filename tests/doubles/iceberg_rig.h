@@ -18,16 +18,9 @@
 #include "sinks/iceberg/expire.h"
 #include "sinks/iceberg/table_scan.h"
 #include "sinks/iceberg/writer.h"
+#include "tests/doubles/stepped_clock.h"
 
 namespace driftless::testing {
-
-// Time that stands still until it is told to go on.
-class SteppedClock : public Clock {
- public:
-  int64_t NowMillis() const override { return now_ms; }
-  int64_t MonotonicMicros() const override { return now_ms * 1000; }
-  int64_t now_ms = 1'700'000'000'000;
-};
 
 // One Iceberg table of rows (id, note), written through the sink's own writer and committer, beside
 // a model of what must be in it.

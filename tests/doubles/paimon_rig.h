@@ -19,6 +19,7 @@
 #include "sinks/paimon/table_scan.h"
 #include "sinks/paimon/writer.h"
 #include "tests/doubles/random_values.h"
+#include "tests/doubles/stepped_clock.h"
 
 namespace driftless::testing {
 
@@ -112,7 +113,7 @@ class PaimonRig {
           const auto commit = [&] { return committer.CommitCompaction(by, files, base); };
           return state_ == nullptr ? commit() : state_->CommitCompaction(files, commit);
         },
-        TimeZone(), nullptr, stop);
+        TimeZone(), &clock, stop);
     ASSERT_TRUE(done.has_value()) << done.error().ToString();
   }
 
@@ -172,6 +173,8 @@ class PaimonRig {
 
   CommitIdentity Identity() const { return {"pipe", "lake", path_, cut_, attempt_}; }
 
+  SteppedClock clock;
+
  private:
   using ModelRow = std::map<int32_t, std::string>;  // field id to value text
   using ModelRows = std::map<std::string, ModelRow>;
@@ -215,6 +218,7 @@ class PaimonRig {
 
   paimon::PaimonCommitter Committer() const {
     paimon::CommitSettings settings;
+    settings.clock = &clock;
     settings.threads = 1;
     return paimon::PaimonCommitter(store_, settings);
   }

@@ -162,6 +162,33 @@ TEST_P(MaintenanceCrashTest, ACrashAtAnyStepLosesNothingAndLeavesNothing) {
   }
 }
 
+// The answer to every single write is lost once; what came through is found, and counted.
+TEST(MaintenanceFaultTest, LostAnswersAreLookedUp) {
+  IcebergRig::Shape shape = ShapeOf(0);
+  shape.properties["history.expire.max-snapshot-age-ms"] = "3000";
+  auto store = std::make_shared<MemoryStore>();
+  IcebergRig rig(store, shape);
+  for (int round = 0; round < 4; ++round) {
+    for (int commit = 0; commit < 6; ++commit) rig.CommitRandom(12, 40);
+    for (const bool expires : {false, true}) {
+      int lost = 0;
+      store->SetFaults([&](MemoryStore::Operation operation, const std::string&) {
+        const bool is_create = operation == MemoryStore::Operation::kCreate;
+        return is_create && lost++ == 0 ? Fault::kLoseAnswer : Fault::kNone;
+      });
+      if (expires) {
+        EXPECT_GT(rig.Expire(), 0);
+      } else {
+        EXPECT_GT(rig.Compact().files_removed, 0);
+      }
+      store->SetFaults({});
+      EXPECT_GE(lost, 1);
+      EXPECT_EQ(rig.Read(), rig.Expected());
+      EXPECT_EQ(rig.Stored(), rig.Reachable());
+    }
+  }
+}
+
 TEST(SnapshotExpiryTest, KeepsWhatAgeNumbersAndRefsHold) {
   TableMetadata metadata;
   for (int64_t id = 1; id <= 8; ++id) {

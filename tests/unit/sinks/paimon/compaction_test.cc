@@ -253,6 +253,40 @@ TEST(CompactTableTest, ACrashAtAnyStepLosesNothing) {
   }
 }
 
+// An hour of one commit a second, a part of it here; the whole of it with DRIFTLESS_LONG_TESTS.
+TEST(CompactHourTest, FilesAndManifestsStayFew) {
+  const int commits = std::getenv("DRIFTLESS_LONG_TESTS") != nullptr ? 3600 : 180;
+  for (const bool has_key : {true, false}) {
+    std::map<std::string, std::string> options = {{"bucket", has_key ? "2" : "-1"},
+                                                  {"snapshot.time-retained", "60 s"}};
+    PaimonSchema schema = has_key ? Keyed(options) : Keyless(options);
+    schema.fields.resize(4);
+    auto store = std::make_shared<MemoryStore>();
+    PaimonRig rig(store, schema, 37);
+    size_t files = 0;
+    for (int commit = 1; commit <= commits; ++commit) {
+      rig.clock.now_ms += 1000;
+      rig.WriteRandomChanges(has_key ? 20 : 4, 1000);
+      rig.Commit();
+      if (commit % 5 != 0) continue;
+      rig.Compact();
+      const auto live = *rig.table().LiveFiles(**rig.table().LatestSnapshot());
+      files = std::max(files, live.size());
+    }
+    EXPECT_EQ(rig.Read(), rig.Expected());
+    EXPECT_LE(files, has_key ? 12u : 10u);
+    std::map<std::string, size_t> stored;
+    for (const auto& [path, bytes] : store->Contents()) {
+      ++stored[path.find("/manifest/") != std::string::npos   ? "manifest"
+               : path.find("/snapshot/") != std::string::npos ? "snapshot"
+                                                              : "data"];
+    }
+    EXPECT_LE(stored["snapshot"], 100u);
+    EXPECT_LE(stored["manifest"], 500u);
+    EXPECT_LE(stored["data"], 400u);
+  }
+}
+
 TEST(CompactTableTest, WriteOnlyTablesAreLeftAlone) {
   PaimonRig rig(
       std::make_shared<MemoryStore>(),
