@@ -161,6 +161,32 @@ class Test:
         said = pipeline.fails()
         check("binlog_expire_logs_seconds" in said and "new state folder" in said, said)
 
+    def online(self):
+        """A restart between every two steps of pt-online-schema-change and gh-ost, also where the drop comes first."""
+        pipeline = self.pipeline("online", "scan.startup.mode: initial")
+        self.server.sql("use live; create table tool (id int primary key, v int); insert into tool values (1, 1), (2, 2);")
+        pipeline.start()
+        self.follow(pipeline)
+        for column, new, rest in (
+                ("c1", "_tool_new", ["rename table tool to _tool_old, _tool_new to tool", "drop table _tool_old"]),
+                ("c2", "_tool_gho", ["rename table tool to _tool_del, _tool_gho to tool", "drop table _tool_del"]),
+                ("c3", "_tool_new", ["drop table tool", "rename table _tool_new to tool"])):
+            for step in (f"create table {new} like tool", f"alter table {new} add column {column} int",
+                         f"insert into {new} select *, null from tool", *rest):
+                self.server.sql(f"use live; {step};")
+                self.follow(pipeline)
+                pipeline.kill()
+                pipeline.start()
+            self.server.sql(f"update live.tool set {column} = id * 10 where id = 1;")
+        self.follow(pipeline)
+        rows = sorted(pipeline.rows("live.tool"), key=lambda r: r["id"])
+        check(rows == [{"id": 1, "v": 1, "c1": 10, "c2": 10, "c3": 10}, {"id": 2, "v": 2, "c1": None, "c2": None, "c3": None}],
+              f"{rows}\n{pipeline.tail()}")
+        check(not [n for n in os.listdir(os.path.join(pipeline.folder, "warehouse", "live.db")) if n.startswith("_")],
+              "a table of a tool is at the sink")
+        check("wait for a decision" not in pipeline.tail() and "waits at" not in pipeline.tail(), pipeline.tail())
+        pipeline.stop()
+
     def clash(self):
         """Two readers with one server id: it is said."""
         first = self.pipeline("clash1", "server-id: 7777")
@@ -283,7 +309,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="driftless-positions-")
     server = live.Server(options.peer)
     test = Test(options.driftless, folder, server)
-    cases = [c for c in ("starts", "quiet", "purged", "clash") if options.only in (None, c)]
+    cases = [c for c in ("starts", "quiet", "purged", "online", "clash") if options.only in (None, c)]
     try:
         if cases:
             server.call("start")

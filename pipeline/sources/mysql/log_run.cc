@@ -68,6 +68,7 @@ class LogRun {
     DRIFTLESS_ASSIGN_OR_RETURN(position, AtServer(std::move(position), facts_));
     const Point at{stream_, position.Epoch(), position.offset, UINT32_MAX, 0};
     std::vector<TableSchemaPtr> tables;
+    std::vector<SchemaVersion> before;  // oldest first
     uint64_t next = 1;
     if (context_.history != nullptr) {
       DRIFTLESS_ASSIGN_OR_RETURN(const auto versions, context_.history->At(at));
@@ -77,13 +78,13 @@ class LogRun {
       DRIFTLESS_ASSIGN_OR_RETURN(const auto all, context_.history->All(std::nullopt));
       for (const SchemaVersion& version : all) {
         // Statements behind the place come again and get their numbers again.
-        if (version.schema != nullptr && version.point.stream == stream_ &&
-            !at.Precedes(version.point)) {
-          next = std::max(next, version.schema->incarnation + 1);
-        }
+        if (version.point.stream != stream_ || at.Precedes(version.point)) continue;
+        before.push_back(version);
+        if (version.schema != nullptr) next = std::max(next, version.schema->incarnation + 1);
       }
     }
     log_.Begin(position, tables, next);
+    log_.RestoreDrops(OnlineSchemaChange::WaitingDropsIn(before, OnlineSchemaChange::Patterns()));
     std::optional<SnapshotAnswer> resumed = Ask(SnapshotRequest::Step::kResume);
     if (!resumed) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
     merge_.progress() = std::move(resumed->progress);

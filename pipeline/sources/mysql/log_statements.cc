@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <set>
+
 #include "pipeline/sources/mysql/log_stream_tables.h"
 #include "schema/base/letter_case.h"
 
@@ -77,6 +79,11 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
             "Set binlog_format = ROW for all sessions, and start the pipeline on a new state "
             "folder, so that it takes a snapshot.");
   }
+  std::vector<TablePath> touched;
+  for (const StatementChange& change : effect->changes) {
+    touched.push_back(change.table);
+    if (change.after() != nullptr) touched.push_back(change.after()->path);
+  }
   auto outcome = online_.Translate(std::move(*effect));
   for (const RowsWithoutEvents& rows : outcome.rows_without_events) {
     if (!options_.IsCaptured(rows.table)) continue;
@@ -90,7 +97,31 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
     spdlog::warn("{}:{}: table {} was renamed away; its sink tables get no more rows", file_,
                  event_end_, left.ToString());
   }
-  return SendChanges(std::move(outcome.changes), sql);
+  for (const StatementChange& change : outcome.changes) {
+    std::erase(touched, change.table);
+    if (change.after() != nullptr) std::erase(touched, change.after()->path);
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SendChanges(std::move(outcome.changes), sql));
+  if (!go_on) return false;
+  DRIFTLESS_TRY(RememberHidden(touched, sql));
+  return true;
+}
+
+// Tables of online schema changes are told to nobody; a restart between their steps must know them,
+// and which drops wait for the next step.
+Result<void> LogStream::RememberHidden(const std::vector<TablePath>& tables,
+                                       const std::string& sql) {
+  std::set<TablePath> done;
+  for (const TablePath& path : tables) {
+    if (!done.insert(path).second) continue;
+    const Point point = StatementPoint();
+    ++statement_row_;
+    const TableSchemaPtr tracked = catalog_.Find(path);
+    TableSchemaPtr schema = tracked;
+    DRIFTLESS_TRY(Remember(path, point, &schema, sql));
+    if (schema != nullptr && schema != tracked) catalog_.Load(schema);
+  }
+  return {};
 }
 
 Result<void> LogStream::Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,

@@ -41,6 +41,10 @@ class LogStream {
   // The tables as they are at `position`, where the stream goes on.
   void Begin(const LogPosition& position, const std::vector<TableSchemaPtr>& tables,
              uint64_t next_incarnation);
+  // Drops within online schema changes that waited for the next step at the place of Begin.
+  void RestoreDrops(std::vector<StatementChange> drops) {
+    online_.RestoreWaitingDrops(std::move(drops));
+  }
   // After a connection broke: what is unfinished is forgotten, and comes again.
   void Reconnected();
   // The same place in another server's log.
@@ -93,6 +97,7 @@ class LogStream {
   Result<bool> SendChanges(std::vector<StatementChange> changes, const std::string& sql);
   Result<void> Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,
                         std::string_view statement);
+  Result<void> RememberHidden(const std::vector<TablePath>& tables, const std::string& sql);
   Result<bool> Map(const BinlogEvent& event);
   Result<bool> Rows(const BinlogEvent& event);
   Result<bool> EndTransaction();

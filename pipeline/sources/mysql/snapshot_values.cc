@@ -34,15 +34,16 @@ SnapshotColumn::SnapshotColumn(const Column& column)
     case TypeKind::kInt:
     case TypeKind::kBigInt: kind_ = Kind::kInteger; break;
     case TypeKind::kFloat:
-      // As text the server gives a FLOAT six digits; as a DOUBLE all of them.
+      // As text the server gives a FLOAT six digits; as a DOUBLE all of them. An addition would
+      // lose the sign of -0.
       kind_ = Kind::kFloat;
-      expression_ += " + 0.0e0";
+      expression_ += " * 1.0e0";
       break;
     case TypeKind::kDouble:
       // FLOAT(M,D) is one, too: as text it has its D digits, as the log's values are given.
       // DOUBLE(M,D) would have D digits as well; the log has all of them.
       kind_ = Kind::kDouble;
-      if (text.starts_with("double(") || text.starts_with("real(")) expression_ += " + 0.0e0";
+      if (text.starts_with("double(") || text.starts_with("real(")) expression_ += " * 1.0e0";
       break;
     case TypeKind::kDecimal: kind_ = Kind::kDecimal; break;
     case TypeKind::kDate: kind_ = Kind::kDate; break;
