@@ -21,3 +21,5 @@ pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 # LGPL: linked dynamically. MySQL and MariaDB connections, authentication and TLS.
 pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET libmariadb)
 pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka)
+# Bitmaps of deletion vectors; Debian's package has no CMake file.
+find_library(ROARING_LIBRARY roaring REQUIRED)

@@ -19,7 +19,7 @@ build_packages=(
   libprotobuf-dev protobuf-compiler libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libssl-dev tzdata)
 run_packages=(
   librdkafka1 libmariadb3 libsimdjson14 libyaml-cpp0.7 libprometheus-cpp-core1.0 libfmt9 libspdlog1.10
-  libcpp-httplib0.11 libsqlite3-0 libre2-9 libabsl20220623 libcurl4 libzstd1 zlib1g libssl3 tzdata
+  libcpp-httplib0.11 libsqlite3-0 libre2-9 libabsl20220623 libcurl4 libroaring0 libzstd1 zlib1g libssl3 tzdata
   ca-certificates)
 lint_packages=(clang-format-19 clang-tidy-19)
 

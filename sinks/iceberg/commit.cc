@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/deletion_vector.h"
 #include "sinks/iceberg/expire.h"
 #include "sinks/iceberg/manifest_writer.h"
 #include "sinks/iceberg/partition.h"
@@ -100,7 +102,8 @@ class CommitRun {
                                LiveManifests(attempt->base, parent));
     DRIFTLESS_ASSIGN_OR_RETURN(current, MergeManifests(writer, std::move(current)));
     std::vector<std::vector<ManifestFile>> added = attempt->manifests;
-    DRIFTLESS_TRY(AddRemovals(attempt, directory, &names, &added));
+    std::set<std::string> replaced;
+    DRIFTLESS_TRY(AddRemovals(attempt, directory, &names, &added, &replaced));
     Snapshot last = parent != nullptr ? *parent : Snapshot{};
     int64_t sequence = metadata.last_sequence_number;
     int64_t next_row_id = metadata.next_row_id;
@@ -113,6 +116,11 @@ class CommitRun {
       snapshot.schema_id = metadata.current_schema_id;
       int64_t rows = 0;
       if (metadata.format_version >= 3) snapshot.first_row_id = next_row_id;
+      std::vector<ManifestEntry> removed;
+      if (!replaced.empty() && batch + 1 == added.size()) {
+        DRIFTLESS_ASSIGN_OR_RETURN(
+            current, RemoveVectors(writer, std::move(current), snapshot, replaced, &removed));
+      }
       current.insert(current.end(), added[batch].begin(), added[batch].end());
       for (ManifestFile& manifest : current) {
         Adopt(snapshot, metadata.format_version, &manifest, &rows);
@@ -121,7 +129,8 @@ class CommitRun {
         snapshot.added_rows = rows;
         next_row_id += rows;
       }
-      FillSummary(last, added[batch], *attempt, batch, &snapshot);
+      FillSummary(last, added[batch], static_cast<int64_t>(removed.size()), *attempt, batch,
+                  &snapshot);
       DRIFTLESS_ASSIGN_OR_RETURN(snapshot.manifest_list, writer.WriteList(current, snapshot));
       attempt->change.snapshots.push_back(snapshot);
       last = std::move(snapshot);
@@ -137,8 +146,25 @@ class CommitRun {
   }
 
  private:
+  // A data file has one deletion vector at most: the one that is extended goes.
+  static Result<std::vector<ManifestFile>> RemoveVectors(const ManifestWriter& writer,
+                                                         std::vector<ManifestFile> manifests,
+                                                         const Snapshot& snapshot,
+                                                         const std::set<std::string>& replaced,
+                                                         std::vector<ManifestEntry>* removed) {
+    return RemoveEntries(
+        writer, std::move(manifests), snapshot,
+        [](const ManifestFile& manifest) { return manifest.deletes; },
+        [&](const ManifestEntry& entry) {
+          return entry.file.format == "PUFFIN" && entry.file.referenced_data_file &&
+                 replaced.contains(*entry.file.referenced_data_file);
+        },
+        removed);
+  }
+
   static void FillSummary(const Snapshot& parent, const std::vector<ManifestFile>& added,
-                          const Attempt& attempt, size_t batch, Snapshot* snapshot) {
+                          int64_t removed_deletes, const Attempt& attempt, size_t batch,
+                          Snapshot* snapshot) {
     int64_t data = 0;
     int64_t deletes = 0;
     int64_t rows = 0;
@@ -156,9 +182,10 @@ class CommitRun {
     };
     if (data > 0) summary["added-data-files"] = std::to_string(data);
     if (deletes > 0) summary["added-delete-files"] = std::to_string(deletes);
+    if (removed_deletes > 0) summary["removed-delete-files"] = std::to_string(removed_deletes);
     if (rows > 0) summary["added-records"] = std::to_string(rows);
     total("data-files", data);
-    total("delete-files", deletes);
+    total("delete-files", deletes - removed_deletes);
     total("records", rows);
     const CommitIdentity& identity = attempt.token->identity;
     summary["engine-name"] = "driftless";
@@ -192,7 +219,8 @@ class CommitRun {
   // Looks for the rows that leave a table without key, in what is there and in this cut's own
   // files, and writes where they stand.
   Result<void> AddRemovals(Attempt* attempt, const std::string& directory, lake::FileNames* names,
-                           std::vector<std::vector<ManifestFile>>* added) const {
+                           std::vector<std::vector<ManifestFile>>* added,
+                           std::set<std::string>* replaced) const {
     if (attempt->files.removals.empty()) return {};
     std::unordered_map<std::string, int64_t> wanted;
     std::vector<int32_t> ids;
@@ -222,7 +250,7 @@ class CommitRun {
       std::map<std::string, DeletedRows> files;
     };
     std::map<std::string, Found> found;
-    const auto look = [&](TableScan scan) -> Result<void> {
+    const auto look = [&](TableScan& scan) -> Result<void> {
       ScannedRow row;
       while (missing > 0) {
         DRIFTLESS_ASSIGN_OR_RETURN(const bool more, scan.Next(&row));
@@ -251,13 +279,26 @@ class CommitRun {
       return {};
     };
     DRIFTLESS_ASSIGN_OR_RETURN(TableScan scan, TableScan::Open(attempt->base, std::nullopt));
-    DRIFTLESS_TRY(look(std::move(scan)));
+    DRIFTLESS_TRY(look(scan));
+    if (attempt->base.metadata.format_version >= 3) {
+      // A vector holds everything that was ever deleted from its file.
+      for (auto& [key, group] : found) {
+        for (auto& [path, deleted] : group.files) {
+          const auto before = scan.deletes()->positions.find(path);
+          if (before == scan.deletes()->positions.end()) continue;
+          deleted.positions.insert(deleted.positions.end(), before->second.begin(),
+                                   before->second.end());
+          if (scan.deletes()->with_vector.contains(path)) replaced->insert(path);
+        }
+      }
+    }
     std::vector<ManifestEntry> own;
     for (const std::vector<DataFile>& batch : attempt->files.batches) {
       for (const DataFile& file : batch) own.emplace_back().file = file;
     }
-    DRIFTLESS_TRY(look(
-        TableScan::OfFiles(std::make_shared<const LoadedTable>(attempt->base), std::move(own))));
+    TableScan own_scan =
+        TableScan::OfFiles(std::make_shared<const LoadedTable>(attempt->base), std::move(own));
+    DRIFTLESS_TRY(look(own_scan));
     if (missing > 0 && settings_.warn) {
       settings_.warn(
           MakeError(ErrorKind::kInvalidInput,
@@ -270,6 +311,13 @@ class CommitRun {
     for (auto& [key, group] : found) {
       std::vector<DeletedRows> rows;
       for (auto& [path, deleted] : group.files) rows.push_back(std::move(deleted));
+      if (attempt->base.metadata.format_version >= 3) {
+        DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFile> vectors,
+                                   WriteDeletionVectors(place, std::move(rows), group.partition));
+        attempt->written.push_back(vectors.front().path);
+        for (DataFile& vector : vectors) entries.emplace_back().file = std::move(vector);
+        continue;
+      }
       DRIFTLESS_ASSIGN_OR_RETURN(DataFile file,
                                  WritePositionDeletes(place, std::move(rows), {}, group.partition));
       attempt->written.push_back(file.path);

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/default_value.h"
+#include "sinks/iceberg/deletion_vector.h"
 #include "sinks/iceberg/nested_type.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/lake/row_json.h"
@@ -20,12 +22,30 @@ const Field* FindAnywhere(const TableMetadata& metadata, const Schema& schema, i
   return nullptr;
 }
 
+Result<void> LoadDeletionVector(const LoadedTable& table, const ManifestEntry& entry,
+                                DeleteIndex* index) {
+  if (!entry.file.referenced_data_file || !entry.file.content_offset || !entry.file.content_size) {
+    return MakeError(ErrorKind::kCorrupt, "a manifest names a deletion vector in " +
+                                              entry.file.path + " without its place");
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, table.files.Path(entry.file.path));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const std::string blob,
+      table.files.store()->ReadRange(path, *entry.file.content_offset, *entry.file.content_size));
+  auto rows = DecodeDeletionVector(blob);
+  if (!rows) return std::move(rows).error().Context(entry.file.path);
+  std::vector<int64_t>& positions = index->positions[*entry.file.referenced_data_file];
+  positions.insert(positions.end(), rows->begin(), rows->end());
+  index->with_vector.insert(*entry.file.referenced_data_file);
+  return {};
+}
+
 Result<void> LoadPositionDeletes(const LoadedTable& table, const Schema& schema,
                                  const ManifestEntry& entry, DeleteIndex* index) {
+  if (entry.file.format == "PUFFIN") return LoadDeletionVector(table, entry, index);
   if (entry.file.format != "PARQUET") {
     return MakeError(ErrorKind::kUnsupported,
-                     "delete file " + entry.file.path + " is " + entry.file.format)
-        .Hint("this version reads Parquet delete files, no deletion vectors");
+                     "delete file " + entry.file.path + " is " + entry.file.format);
   }
   std::vector<RowField> fields;
   DRIFTLESS_ASSIGN_OR_RETURN(auto source, OpenTableFile(table, schema, entry.file.path,
@@ -95,7 +115,13 @@ Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
       field.type = NamedAsIn(field.type, NestedIds(known->type_json), names);
     }
     const auto name = names.find(id);
-    if (name != names.end()) field.name = name->second;
+    std::function<void(ColumnBuilder*)> fill;
+    if (name != names.end()) {
+      field.name = name->second;
+    } else if (known != nullptr && !known->initial_default.empty()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(fill, DefaultFill(known->type, known->initial_default));
+    }
+    request.fills.push_back(std::move(fill));
     request.columns.push_back(std::move(field));
   }
   return lake::OpenParquetRows(table.files.shared_store(), path, std::move(request));

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -43,6 +44,7 @@ struct DeleteIndex {
   };
   std::vector<Equality> equality;
   std::unordered_map<std::string, std::vector<int64_t>> positions;  // by data file, sorted
+  std::set<std::string> with_vector;  // the data files that have a deletion vector
 
   static Result<DeleteIndex> Load(const LoadedTable& table, const Schema& schema,
                                   const std::vector<ManifestEntry>& deletes);
@@ -74,6 +76,7 @@ class TableScan {
 
   const Schema& schema() const { return schema_; }
   const TableMetadata& metadata() const { return table_->metadata; }
+  const DeleteIndex* deletes() const { return deletes_.get(); }  // after the first Next
   // False at the end. In file order.
   Result<bool> Next(ScannedRow* row);
 

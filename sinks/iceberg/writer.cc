@@ -225,12 +225,6 @@ class IcebergWriter : public TableWriter {
               "have the source send it (binlog_row_image = FULL, REPLICA IDENTITY FULL), or give "
               "the table a primary key");
     }
-    if (format_.format_version >= 3) {
-      return MakeError(ErrorKind::kUnsupported,
-                       "updates and deletes of a table without primary key need deletion vectors "
-                       "in format version 3, which this version does not write")
-          .Hint("use format-version 2 or give the table a primary key");
-    }
     std::string text = RowText(batch.before(), {}, row);
     removed_bytes_ += static_cast<int64_t>(text.size()) + 64;
     ++removed_[std::move(text)];

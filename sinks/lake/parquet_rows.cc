@@ -284,6 +284,14 @@ class ParquetRows : public RowSource {
     at_ += rows;
   }
 
+  void AppendMissing(size_t column, ColumnBuilder* out) const {
+    if (column < request_.fills.size() && request_.fills[column]) {
+      request_.fills[column](out);
+    } else {
+      out->AppendNull();
+    }
+  }
+
   FileRowsPtr Convert(const ar::RecordBatch& batch) {
     auto rows = std::make_shared<FileRows>();
     const int64_t n = batch.num_rows();
@@ -294,7 +302,7 @@ class ParquetRows : public RowSource {
       const std::shared_ptr<ar::Array> array = batch.GetColumnByName(column.name);
       for (int64_t i = 0; i < n; ++i) {
         if (array == nullptr) {
-          out.AppendNull();
+          AppendMissing(c, &out);
         } else {
           AppendValue(column.type, *array, i, &out);
         }
@@ -329,7 +337,7 @@ class ParquetRows : public RowSource {
     auto made = std::make_shared<FileRows>();
     AppendRows(n);
     for (size_t c = 0; c < request_.columns.size(); ++c) {
-      for (int64_t i = 0; i < n; ++i) builder_.after(static_cast<int>(c)).AppendNull();
+      for (int64_t i = 0; i < n; ++i) AppendMissing(c, &builder_.after(static_cast<int>(c)));
     }
     made->values = builder_.Seal();
     *rows = std::move(made);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,10 @@
 #include "schema/events/change_batch.h"
 #include "sinks/clients/objectstore/object_store.h"
 #include "sinks/lake/row_ref.h"
+
+namespace driftless {
+class ColumnBuilder;
+}
 
 namespace driftless::lake {
 
@@ -29,8 +34,9 @@ class RowSource {
 
 struct ParquetRowsRequest {
   // The columns to read, as the file's own schema names and types them; a column that the file
-  // lacks is null.
+  // lacks is null, or what `fills` appends for it (beside the columns; empty ones are nulls).
   std::vector<RowField> columns;
+  std::vector<std::function<void(ColumnBuilder*)>> fills;
   std::string sequence_column;  // empty: none
   std::string kind_column;      // empty: none
   int64_t batch_rows = 4096;

@@ -114,7 +114,7 @@ def replay(driftless, folder, version, tables):
     rng = random.Random(options.seed + version)
     shop = Shop(os.path.join(folder, "records"), tables, rng)
     pipeline = Pipeline(driftless, folder, TEXT.replace("@VERSION@", str(version)))
-    deletes = {table: bool(keys_of(table)) or version < 3 for table in tables}
+    deletes = {table: True for table in tables}
     for table in tables:
         shop.change(table, 200, deletes[table])
     shop.stream.file.flush()
