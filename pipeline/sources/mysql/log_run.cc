@@ -84,7 +84,7 @@ class LogRun {
       }
     }
     log_.Begin(position, tables, next);
-    log_.RestoreDrops(OnlineSchemaChange::WaitingDropsIn(before, OnlineSchemaChange::Patterns()));
+    log_.RestoreDrops(OnlineSchemaChange::WaitingDropsIn(before, options_.online));
     std::optional<SnapshotAnswer> resumed = Ask(SnapshotRequest::Step::kResume);
     if (!resumed) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
     merge_.progress() = std::move(resumed->progress);
