@@ -14,3 +14,4 @@ done
 if command -v mariadbd > /dev/null; then
   "$here/mysql_path.py" --driftless "$build/driftless" --rows "$changes"
 fi
+"$here/kafka_path.py" --driftless "$build/driftless" --changes "$changes"

@@ -139,8 +139,9 @@ Result<Description> Describe(const Record& record, const TablePath& path, DdlTra
         return true;
       });
   if (!types_read || description.labels.empty()) return Malformed();
+  // Codes of other programs are not the log's.
   const bool codes_read =
-      record.column_codes.empty() ||
+      record.column_codes.empty() || !record.values_are_canals ||
       WalkFlat(record.column_codes, &index, &padded, [&](auto, std::string_view value) {
         int code = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), code);
@@ -177,18 +178,35 @@ bool SameTypes(const TableSchema& a, const TableSchema& b) {
 }
 
 // What the row shows beside what is known: a field that it lacks is not gone, and whether a column
-// can be NULL it does not say.
+// can be NULL it does not say. Columns stay where they are; a new one stands behind its left
+// neighbour in the row.
 RowShape ShapeOf(const Description& row, const TableSchema* known) {
-  RowShape shape = ShapeOfTable(*row.table);
-  if (known == nullptr) return shape;
-  for (RowShape::Field& field : shape.fields) {
-    const Column* column = known->FindName(field.name);
-    if (column == nullptr) continue;
-    field.type = field.type.WithNullability(column->type.nullable());
+  RowShape whole = ShapeOfTable(*row.table);
+  if (known == nullptr) return whole;
+  RowShape shape;
+  shape.key = whole.key;
+  const auto find = [](std::vector<RowShape::Field>& fields, std::string_view name) {
+    return std::find_if(fields.begin(), fields.end(),
+                        [&](const RowShape::Field& field) { return field.name == name; });
+  };
+  for (const Column& column : known->columns) {
+    const auto found = find(whole.fields, column.name);
+    if (found == whole.fields.end()) continue;
+    RowShape::Field field = *found;
+    field.type = field.type.WithNullability(column.type.nullable());
     // Types only widen: a row of a narrower one may have been late.
-    const bool holds_it = VerdictOfCast(field.type, column->type) <= CastVerdict::kWidens;
-    field.type = LeastCommonType(column->type, field.type, LatticeStyle::kMatrix);
-    field.type_is_known = !holds_it || column->source.enum_values != field.source.enum_values;
+    const bool holds_it = VerdictOfCast(field.type, column.type) <= CastVerdict::kWidens;
+    field.type = LeastCommonType(column.type, field.type, LatticeStyle::kMatrix);
+    field.type_is_known = !holds_it || column.source.enum_values != field.source.enum_values;
+    shape.fields.push_back(std::move(field));
+  }
+  std::string left;
+  for (const RowShape::Field& field : whole.fields) {
+    if (known->FindName(field.name) == nullptr) {
+      const auto at = find(shape.fields, left);
+      shape.fields.insert(at == shape.fields.end() ? shape.fields.begin() : at + 1, field);
+    }
+    left = field.name;
   }
   return shape;
 }
@@ -209,8 +227,8 @@ Result<DebeziumStream::Step> DebeziumStream::FollowDescription(Table* table, con
   const bool row_agrees = Fit(*row->table, row->codes);
   const bool same_names = known != nullptr && SameNames(*known, *row);
   const bool is_certain = table->by_statement && !table->row_tells;
-  const bool known_agrees =
-      known != nullptr && known->columns.size() == row->labels.size() && Fit(*known, row->codes);
+  // Only the log's own codes and order tell that names are of another time.
+  const bool known_agrees = known != nullptr && !row->codes.empty() && Fit(*known, row->codes);
   bool follows = known == nullptr || !same_names || !SameTypes(*known, *row->table);
   // Where both may be right, statements are; where none told of the table, the row is.
   if (known_agrees && (is_certain || (!row_agrees && !table->row_tells))) follows = false;
@@ -224,18 +242,18 @@ Result<DebeziumStream::Step> DebeziumStream::FollowDescription(Table* table, con
                          "store for table metadata (canal.instance.tsdb.enable=true)."));
   }
   if (follows) {
-    if (table->by_statement) {
-      spdlog::warn(
-          "{}: the rows of {} have other columns than the statements say; the table "
-          "follows the rows' own description",
-          place.Text(), table->path.ToString());
-    }
     RowShape shape = ShapeOf(*row, known.get());
     shape.key_is_known = known == nullptr || !table->by_statement;
     bool changed = false;
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on,
                                SendInferred(table, shape, Missing::kKept, record, place, &changed));
     if (!go_on) return Step::kStop;
+    if (changed && table->by_statement) {
+      spdlog::warn(
+          "{}: the rows of {} have other columns than the statements say; the table "
+          "follows the rows' own description",
+          place.Text(), table->path.ToString());
+    }
   }
   table->row_tells = false;
   table->relabels = !follows && !same_names;

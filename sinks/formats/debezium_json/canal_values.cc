@@ -105,6 +105,10 @@ bool ValueDecoder::DecodeMembers(const ValuePlan& plan, std::string_view text,
   uint64_t number = 0;
   const bool is_number = ReadUnsigned(text, &number);
   if (plan.kind == ValueKind::kBits) {
+    // Programs that write Canal's form have no numbers here, but the bytes.
+    if (plan.wire == Wire::kCanal && !plan.members_are_numbers) {
+      return DecodeLatin1(plan, text, column);
+    }
     if (!is_number) return Fail("a number was expected for a BIT value");
     const auto length = static_cast<size_t>(std::max(plan.length, 1));
     if (length < sizeof number && number >> (8 * length) != 0) {

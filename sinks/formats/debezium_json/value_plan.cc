@@ -202,8 +202,8 @@ ValuePlan PlanType(const LogicalType& type, const Column& column, const ConnectF
   if (source.name == "bit") plan.reads_bits = true;
   if (format.wire == Wire::kCanal && (source.name == "enum" || source.name == "set")) {
     plan.members = column.source.enum_values;
-    plan.members_are_numbers = format.members_are_numbers;
   }
+  plan.members_are_numbers = format.members_are_numbers;
   return plan;
 }
 

@@ -29,8 +29,8 @@ enum class Wire : uint8_t {
 
 struct Format {
   Wire wire = Wire::kDebezium;
-  // kCanal: members of ENUM and SET come as their numbers. (Other programs that write Canal's form
-  // write the members.)
+  // kCanal: ENUM, SET and BIT come as numbers. (Other programs that write Canal's form write the
+  // members, and the bytes.)
   bool members_are_numbers = false;
   TimeZone zone;  // kCanal: of the texts of moments, which name none
   DecimalMode decimal_mode = DecimalMode::kPrecise;  // decimal.handling.mode; JSON numbers are seen
@@ -76,7 +76,7 @@ struct ValuePlan {
   bool nanos = false;             // kTime, kTimestamp: the column's unit
   bool nullable = true;
   bool is_moment = false;            // kTimestamp: text without a zone is local time
-  bool members_are_numbers = false;  // kText of an ENUM, kSet
+  bool members_are_numbers = false;  // kText of an ENUM, kSet, kBits
   Wire wire = Wire::kDebezium;
   TimeUnit unit = TimeUnit::kMicros;  // of numbers in the record
   DecimalMode decimal_mode = DecimalMode::kPrecise;

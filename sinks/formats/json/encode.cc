@@ -14,18 +14,11 @@ class JsonEncoder : public MessageEncoder {
               options.key_has_table ? KeyEncoder::Style::kFlinkCdc : KeyEncoder::Style::kPlain) {}
 
   void Encode(const ProjectedBatch& batch, EncodedMessages* out) override {
-    std::string& bytes = out->bytes;
-    for (const uint32_t row : batch.rows()) {
-      EncodedMessages::Message message;
-      message.row = row;
-      message.key_begin = bytes.size();
-      message.has_key = keys_.Append(KeyImage(batch, row), row, &bytes);
-      message.value_begin = bytes.size();
-      message.is_tombstone = batch.source().ops()[row] == Op::kDelete;
-      if (!message.is_tombstone) rows_.Append(batch.after(), row, &bytes);
-      message.value_end = bytes.size();
-      out->messages.push_back(message);
-    }
+    EncodeRows(batch, keys_, out, [&](uint32_t row, std::string* bytes) {
+      if (batch.source().ops()[row] == Op::kDelete) return false;
+      rows_.Append(batch.after(), row, bytes);
+      return true;
+    });
   }
 
  private:

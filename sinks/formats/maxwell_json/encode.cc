@@ -26,17 +26,10 @@ class MaxwellJsonEncoder : public MessageEncoder {
 
   void Encode(const ProjectedBatch& batch, EncodedMessages* out) override {
     rows_.Follow(batch.source().schema());
-    std::string& bytes = out->bytes;
-    for (const uint32_t row : batch.rows()) {
-      EncodedMessages::Message message;
-      message.row = row;
-      message.key_begin = bytes.size();
-      message.has_key = keys_.Append(KeyImage(batch, row), row, &bytes);
-      message.value_begin = bytes.size();
-      AppendValue(batch, row, &bytes);
-      message.value_end = bytes.size();
-      out->messages.push_back(message);
-    }
+    EncodeRows(batch, keys_, out, [&](uint32_t row, std::string* bytes) {
+      AppendValue(batch, row, bytes);
+      return true;
+    });
   }
 
  private:

@@ -41,6 +41,24 @@ inline std::span<const ColumnView> KeyImage(const ProjectedBatch& batch, uint32_
   return batch.source().ops()[row] == Op::kDelete ? batch.before() : batch.after();
 }
 
+// One message for each row of a batch: its key, and what `append_value(row, &bytes)` appends. That
+// returns false for a value that is null, a tombstone.
+template <typename AppendValue>
+void EncodeRows(const ProjectedBatch& batch, const KeyEncoder& keys, EncodedMessages* out,
+                const AppendValue& append_value) {
+  std::string& bytes = out->bytes;
+  for (const uint32_t row : batch.rows()) {
+    EncodedMessages::Message message;
+    message.row = row;
+    message.key_begin = bytes.size();
+    message.has_key = keys.Append(KeyImage(batch, row), row, &bytes);
+    message.value_begin = bytes.size();
+    message.is_tombstone = !append_value(row, &bytes);
+    message.value_end = bytes.size();
+    out->messages.push_back(message);
+  }
+}
+
 // `shop.orders`, missing parts left out.
 std::string TableIdText(const TablePath& path);
 

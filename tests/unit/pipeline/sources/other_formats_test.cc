@@ -337,6 +337,26 @@ TEST_F(OtherFormatsTest, PlainRowsNameTheirTableAndHaveFixedTypes) {
   EXPECT_FALSE(Line(R"x([1])x"));
 }
 
+// Programs that write Canal's form may list the columns in an order of their own, and give codes of
+// their own: names decide.
+TEST_F(OtherFormatsTest, CanalsFormOfOtherProgramsGoesByNames) {
+  Open(RecordFormat::kCanalJson);
+  const auto others = [](std::string message) {
+    message.replace(message.find("\"id\":3,\"isDdl\""), 7, "\"id\":0,");
+    return message;
+  };
+  Take({
+      CanalDdl("CREATE TABLE t (id BIGINT PRIMARY KEY, n INT, b BIT(9))", "d", "CREATE"),
+      CanalDdl("ALTER TABLE t ADD COLUMN e ENUM('5','x') FIRST"),
+      others(Canal("INSERT", R"x("id":"bigint","n":"int","b":"bit(9)","e":"enum('5','x')")x",
+                   R"x("id":-5,"n":4,"b":2004,"e":12)x",
+                   R"x([{"id":"1","n":"2","b":"\u0001\u0002","e":"5"}])x")),
+  });
+  EXPECT_THAT(Rows("d", "t"), ElementsAre("e=5,id=1,n=2,b=0102"));
+  EXPECT_EQ(stream_->counters().schema_changes, 2);
+  EXPECT_EQ(stream_->counters().relabelled, 0);
+}
+
 // Damaged messages end in an error or are taken; nothing crashes, and nothing is half taken.
 TEST_F(OtherFormatsTest, EveryCutIsAnErrorOrARecord) {
   for (const RecordFormat format :

@@ -30,6 +30,13 @@ OptionValues Options(const std::map<std::string, std::string>& options) {
     } else {
       values[key].text = text;
       values[key].explicitly_set = true;
+      if (key != "sink.custom-header") continue;
+      for (size_t at = 0; at < text.size();) {
+        const size_t end = std::min(text.find(';', at), text.size());
+        const size_t colon = text.find(':', at);
+        values[key].entries[text.substr(at, colon - at)] = text.substr(colon + 1, end - colon - 1);
+        at = end + 1;
+      }
     }
   }
   if (!properties.empty()) values["properties.*"].entries = properties;
@@ -68,8 +75,21 @@ class MockCluster {
     std::string key;
     std::string value;
     bool is_tombstone;
+    std::string headers = "";  // "name=value;" of each
     friend bool operator==(const Message&, const Message&) = default;
   };
+  static std::string HeadersOf(const rd_kafka_message_t* message) {
+    std::string text;
+    rd_kafka_headers_t* headers = nullptr;
+    if (rd_kafka_message_headers(message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return text;
+    const char* name = nullptr;
+    const void* value = nullptr;
+    size_t size = 0;
+    for (size_t i = 0; rd_kafka_header_get_all(headers, i, &name, &value, &size) == 0; ++i) {
+      text += std::string(name) + "=" + std::string(static_cast<const char*>(value), size) + ";";
+    }
+    return text;
+  }
   // Everything in the topic, partition by partition.
   std::vector<Message> Read(const std::string& topic, int partitions) const {
     char text[512];
@@ -93,7 +113,8 @@ class MockCluster {
         messages.push_back({message->partition,
                             {static_cast<const char*>(message->key), message->key_len},
                             {static_cast<const char*>(message->payload), message->len},
-                            message->payload == nullptr});
+                            message->payload == nullptr,
+                            HeadersOf(message)});
       }
       rd_kafka_message_destroy(message);
     }
@@ -151,6 +172,20 @@ class KafkaSinkTest : public ::testing::Test {
     void Count(const TablePath&, std::string_view, Loss, int64_t) override {}
     std::vector<std::string> letters;
   };
+
+  // Sends an ALTER TABLE.
+  void Announce() {
+    auto schema = std::make_shared<TableSchema>(*table_.schema());
+    for (Column& column : schema->columns) column.source.type_text = "text";
+    StatementChange change;
+    change.table = schema->path;
+    change.statement = std::make_shared<std::string>("ALTER TABLE orders COMMENT 'x'");
+    change.parts.push_back({0, AlterTableComment{"", "x"}, schema, schema});
+    auto* writer = dynamic_cast<StatementWriter*>(writer_.get());
+    ASSERT_NE(writer, nullptr);
+    ASSERT_TRUE(writer->Announce(change).has_value());
+    ASSERT_TRUE(writer_->Prepare(1).has_value());
+  }
 
   // Inserts of these keys; a negative one deletes.
   Result<void> Write(const std::vector<int64_t>& keys, size_t value_bytes = 1) {
@@ -210,16 +245,7 @@ TEST_F(KafkaSinkTest, UpsertModeHasRowsAndTombstonesInJavasPartitions) {
 TEST_F(KafkaSinkTest, StatementsGoIntoEveryPartitionBetweenTheRows) {
   cluster_.CreateTopic("shop.orders", 2);
   Open({{"partition.strategy", "hash-by-key"}, {"value.format", "canal-json"}});
-  auto schema = std::make_shared<TableSchema>(*table_.schema());
-  for (Column& column : schema->columns) column.source.type_text = "text";
-  StatementChange change;
-  change.table = schema->path;
-  change.statement = std::make_shared<std::string>("ALTER TABLE orders COMMENT 'x'");
-  change.parts.push_back({0, AlterTableComment{"", "x"}, schema, schema});
-  auto* writer = dynamic_cast<StatementWriter*>(writer_.get());
-  ASSERT_NE(writer, nullptr);
-  ASSERT_TRUE(writer->Announce(change).has_value());
-  ASSERT_TRUE(writer_->Prepare(1).has_value());
+  Announce();
   const auto messages = cluster_.Read("shop.orders", 2);
   ASSERT_EQ(messages.size(), 2u);
   for (int32_t i = 0; i < 2; ++i) {
@@ -227,6 +253,35 @@ TEST_F(KafkaSinkTest, StatementsGoIntoEveryPartitionBetweenTheRows) {
     EXPECT_NE(messages[static_cast<size_t>(i)].value.find("ALTER TABLE orders COMMENT 'x'"),
               std::string::npos);
   }
+}
+
+TEST_F(KafkaSinkTest, StatementsGoToATopicOfTheirOwnOrNowhere) {
+  cluster_.CreateTopic("shop.orders", 1);
+  cluster_.CreateTopic("changes", 1);
+  Open({{"schema.change.events", "topic"}, {"schema.change.topic", "changes"}});
+  Announce();
+  EXPECT_EQ(cluster_.Read("shop.orders", 1).size(), 0u);
+  ASSERT_EQ(cluster_.Read("changes", 1).size(), 1u);
+  EXPECT_EQ(cluster_.Read("changes", 1)[0].key, R"({"databaseName":"shop"})");
+  Open({{"schema.change.events", "none"}});
+  Announce();
+  EXPECT_EQ(cluster_.Read("shop.orders", 1).size(), 0u);
+  EXPECT_EQ(cluster_.Read("changes", 1).size(), 1u);
+}
+
+TEST_F(KafkaSinkTest, TopicsByMappingKeysAsCsvAndHeaders) {
+  cluster_.CreateTopic("all-orders", 1);
+  Open({{"sink.tableId-to-topic.mapping", "shop.users:users;shop.ord\\.*:all-orders"},
+        {"key.format", "csv"},
+        {"sink.add-tableId-to-header-enabled", "true"},
+        {"sink.custom-header", "team:data;region:north"}});
+  ASSERT_TRUE(Write({7}).has_value());
+  ASSERT_TRUE(writer_->Prepare(1).has_value());
+  const auto messages = cluster_.Read("all-orders", 1);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].key, "shop.orders,7");
+  EXPECT_EQ(messages[0].headers,
+            "namespace=;schemaName=shop;tableName=orders;region=north;team=data;");
 }
 
 TEST_F(KafkaSinkTest, AMessageThatIsTooLargeIsNamedByItsKey) {
