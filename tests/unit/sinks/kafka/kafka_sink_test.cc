@@ -146,6 +146,7 @@ class KafkaSinkTest : public ::testing::Test {
     SinkEnvironment environment;
     environment.pipeline_name = "p";
     environment.sink_name = "k";
+    writer_.reset();  // goes before the sink does
     const auto opened = [&]() -> Result<void> {
       DRIFTLESS_ASSIGN_OR_RETURN(sink_, MakeKafkaSink(Options(options), environment));
       DRIFTLESS_TRY(sink_->Connect());
