@@ -87,7 +87,7 @@ def schema_topic(folder, partitions, sink, *names):
 
 
 def statements_in_a_topic_of_their_own(_, folder):
-    schema_topic(folder, 1, "paimon", "mysql-9.7/a_ddl.plain", "mariadb-10.11/a_ddl.schema")
+    schema_topic(folder, 1, "paimon", "mysql-9.7/a_ddl.plain")
     schema_topic(folder, 1, "iceberg", "mysql-9.7/a_shards.plain")
 
 
