@@ -79,7 +79,7 @@ def a_swap_is_one_change_of_each_name(driftless, folder):
     check(pipeline.rows("shop.b") == [{"id": 2, "n": 20, "m": None}, {"id": 4, "n": 40, "m": None},
                                       {"id": 6, "n": 60, "m": 600}], f"{pipeline.rows('shop.b')}")
     events = [(r["table"], r["event"]) for r in pipeline.audit() if r["phase"] == "outcome"]
-    check(all(event in ("create.table", "add.column", "drop.column") for _, event in events), f"{events}")
+    check(not any(event == "rename.table" for _, event in events), f"{events}")
     check(not any(table.endswith("tmp") for table, _ in events), f"{events}")
     check(not os.path.exists(os.path.join(folder, "warehouse", "shop.db", "tmp")), "tmp became a table")
 

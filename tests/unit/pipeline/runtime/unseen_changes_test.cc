@@ -88,8 +88,8 @@ TEST(UnseenChangesTest, OpenDivergencesAreCounted) {
   Harness harness(script.Script());
   harness.Start();
   EXPECT_TRUE(Eventually([&] {
-    return harness.metrics_->Text().find("driftless_divergences{sink=\"lake\"} 1") !=
-           std::string::npos;
+    return harness.metrics_->Text().find(
+               "driftless_divergences{sink=\"lake\",table=\"shop.a\"} 1") != std::string::npos;
   }));
   harness.gates_->Open(1);
   ExpectFinished(harness.Wait());
