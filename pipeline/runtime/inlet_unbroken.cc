@@ -11,7 +11,8 @@ namespace driftless {
 
 void Inlet::TakeUnbroken(const UnbrokenItem& item) {
   sends_unbroken_ = true;
-  unbroken_ += item.begins ? 1 : -1;
+  // A restart may go on behind the last row of a whole, in front of its end.
+  unbroken_ = std::max(unbroken_ + (item.begins ? 1 : -1), 0);
   if (unbroken_ == 0) is_broken_ = false;
 }
 
