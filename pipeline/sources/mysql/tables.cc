@@ -36,10 +36,15 @@ Result<std::vector<TablePath>> ListTables(Connection* connection, const SourceOp
 }
 
 Result<std::string> ShowCreateTable(Connection* connection, const TablePath& table) {
-  DRIFTLESS_ASSIGN_OR_RETURN(
-      const auto rows,
-      connection->Query(fmt::format("SHOW CREATE TABLE {}.{}", QuoteName(table.database),
-                                    QuoteName(table.table))));
+  const std::string sql =
+      fmt::format("SHOW CREATE TABLE {}.{}", QuoteName(table.database), QuoteName(table.table));
+  auto answer = connection->Query(sql);
+  // Beside DDL of others it may be the one that a deadlock (ER_LOCK_DEADLOCK) is ended by.
+  for (int again = 0; !answer && connection->last_errno() == 1213 && again < 10; ++again) {
+    answer = connection->Query(sql);
+  }
+  if (!answer) return std::move(answer).error();
+  const std::vector<TextRow>& rows = *answer;
   if (rows.empty() || rows[0].size() < 2 || !rows[0][1]) {
     return MakeError(ErrorKind::kNotFound, "the server does not show table " + table.ToString());
   }
