@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace driftless::mysql {
 namespace {
@@ -35,7 +36,10 @@ Result<std::vector<int>> ServerTextOrder::Compare(std::span<const TextPair> pair
       connection_.reset();
       return std::move(rows).error();
     }
-    for (const auto& sign : rows->at(0)) signs.push_back(std::atoi(sign.value_or("0").c_str()));
+    for (const auto& sign : rows->at(0)) {
+      const std::string_view text = sign.has_value() ? std::string_view(*sign) : "0";
+      signs.push_back(text.starts_with('-') ? -1 : text == "0" ? 0 : 1);
+    }
   }
   return signs;
 }
