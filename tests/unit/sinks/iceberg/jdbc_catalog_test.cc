@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
@@ -29,7 +30,7 @@ class JdbcCatalogTest : public testing::Test {
     return created;
   }
 
-  const std::string folder_ = testing::TempDir() + "jdbc_catalog_test";
+  const std::string folder_ = testing::TempDir() + "jdbc_catalog_test." + std::to_string(getpid());
   const TablePath path_{"", "db", "t"};
 };
 
@@ -66,7 +67,10 @@ TEST_F(JdbcCatalogTest, WritersOfManyProcessesLoseNothing) {
   const auto write = [&](int writer) {
     const auto catalog = Open();
     for (int i = 0; i < 20;) {
-      const LoadedTable base = **catalog->Load(path_);
+      const auto loaded = catalog->Load(path_);
+      ASSERT_TRUE(loaded) << loaded.error().ToString();
+      ASSERT_TRUE(*loaded);
+      const LoadedTable& base = **loaded;
       MetadataChange change;
       change.set_properties[std::to_string(writer) + "." + std::to_string(i)] = "";
       const CatalogCommit commit{path_, &base, &change};
