@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kConnectMs = 15'000;
 constexpr int kCallMs = 30'000;
+constexpr int kSettleMs = 5'000;
 
 class KafkaSink : public StatementSink {
  public:
@@ -141,7 +142,12 @@ class KafkaSink : public StatementSink {
       auto cluster = client_->Describe(&target.topic, kCallMs);
       if (cluster && !cluster->topics.empty() && cluster->topics.front().partitions > 0) {
         target.partitions = cluster->topics.front().partitions;
-        return target;
+        // A new topic shows its partitions one by one, and a statement must come into each. One
+        // that somebody else made may have fewer.
+        const bool is_whole = !options_.create_topics ||
+                              target.partitions >= options_.new_topic.partitions ||
+                              waited_ms >= kSettleMs;
+        if (is_whole) return target;
       }
       const bool may_come = cluster || cluster.error().kind() == ErrorKind::kNotFound ||
                             cluster.error().kind() == ErrorKind::kUnavailable;
