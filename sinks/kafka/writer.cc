@@ -1,5 +1,6 @@
 #include "sinks/kafka/writer.h"
 
+#include <mutex>
 #include <utility>
 
 #include "schema/base/json_writer.h"
@@ -111,6 +112,10 @@ Result<void> SendStatement(const WriterTarget& target, const TablePath& table,
   if (options.schema_events == SchemaEvents::kTopic) {
     return ProducerTopic(target.client, options.schema_topic).Send(outgoing, headers);
   }
+  // Tables that share a topic are told of at the same time by several threads, and the statements
+  // must stand in one order in all partitions: readers take the n-th of each for the same one.
+  static std::mutex one_at_a_time;
+  const std::lock_guard<std::mutex> lock(one_at_a_time);
   ProducerTopic topic(target.client, target.topic);
   const int32_t partitions =
       options.partition_strategy == PartitionStrategy::kAllToZero ? 1 : target.partitions;
