@@ -30,7 +30,7 @@ std::vector<std::string_view> Split(std::string_view text, char at) {
 }
 
 // Headers that say what our body is, or carry the promise of exactly once.
-constexpr std::array<std::string_view, 17> kOwnHeaders = {"label",
+constexpr std::array<std::string_view, 18> kOwnHeaders = {"label",
                                                           "db",
                                                           "table",
                                                           "format",
@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 17> kOwnHeaders = {"label",
                                                           "columns",
                                                           "jsonpaths",
                                                           "strip_outer_array",
+                                                          "read_json_by_line",
                                                           "json_root",
                                                           "partial_update",
                                                           "partial_columns",
@@ -98,21 +99,26 @@ Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::strin
   return addresses;
 }
 
-Result<void> CheckLoadHeaders(const OptionValues& values,
-                              const std::map<std::string, std::string>& headers) {
-  for (const auto& [name, value] : headers) {
+Result<std::map<std::string, std::string>> ReadLoadHeaders(const OptionValues& values) {
+  std::map<std::string, std::string> headers;
+  for (const auto& [name, value] : values.Map("sink.properties.*")) {
     const std::string lower = LowerCase(name);
-    if (std::find(kOwnHeaders.begin(), kOwnHeaders.end(), lower) == kOwnHeaders.end()) continue;
-    // Files of the reference sink say what it needs itself.
-    if (lower == "format" && value == "json") continue;
-    if (lower == "strip_outer_array" || lower == "two_phase_commit") continue;
+    if (std::find(kOwnHeaders.begin(), kOwnHeaders.end(), lower) == kOwnHeaders.end()) {
+      headers.emplace(name, value);
+      continue;
+    }
+    // Files of the reference sinks say how its JSON is laid out. Ours is laid out as each product
+    // wants it, and both layouts in one request are refused by the server.
+    const bool is_layout = lower == "strip_outer_array" || lower == "read_json_by_line";
+    if (is_layout || (lower == "format" && LowerCase(value) == "json")) continue;
     const Location at = values.At("sink.properties.*");
-    return MakeError(ErrorKind::kInvalidConfig,
-                     "sink.properties." + name + ": " + value +
-                         " is a header that the sink sets itself, row by row right")
-        .At(at.line, at.column);
+    return MakeError(ErrorKind::kInvalidConfig, "sink.properties." + name + ": " + value +
+                                                    " cannot be set: the sink sets this header "
+                                                    "itself, by what its rows need")
+        .At(at.line, at.column)
+        .Hint("Leave it out.");
   }
-  return {};
+  return headers;
 }
 
 }  // namespace driftless::olap

@@ -36,8 +36,8 @@ struct OlapOptions {
 Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls);
 // "h1:8030", "https://h1:8030": with a scheme in front. Errors: kInvalidConfig.
 Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::string>& items);
-// Errors where a header is one that the sink sets itself.
-Result<void> CheckLoadHeaders(const OptionValues& values,
-                              const std::map<std::string, std::string>& headers);
+// The headers of Stream Load that the user adds, without those that only say how Driftless lays out
+// its JSON anyhow. Errors: one that the sink must set itself.
+Result<std::map<std::string, std::string>> ReadLoadHeaders(const OptionValues& values);
 
 }  // namespace driftless::olap

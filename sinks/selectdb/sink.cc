@@ -60,8 +60,7 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
   options.max_retries = static_cast<int>(values.Int("sink.max-retries").value_or(3));
   options.two_phase = values.Bool("sink.enable-2pc").value_or(true);
   options.carries_deletes = values.Bool("sink.enable-delete").value_or(true);
-  options.load_headers = values.Map("sink.properties.*");
-  DRIFTLESS_TRY(olap::CheckLoadHeaders(values, options.load_headers));
+  DRIFTLESS_ASSIGN_OR_RETURN(options.load_headers, olap::ReadLoadHeaders(values));
   options.create.properties = values.Map("table.create.properties.*");
   options.job_timeout_ms = values.DurationMs("schema.evolution.timeout").value_or(3 * 60'000);
   return options;

@@ -32,8 +32,7 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
   options.sql.answer_timeout_ms = options.answer_timeout_ms;
   options.label_prefix = values.String("sink.label-prefix").value_or("");
   options.io_threads = static_cast<int>(values.Int("sink.io.thread-count").value_or(2));
-  options.load_headers = values.Map("sink.properties.*");
-  DRIFTLESS_TRY(olap::CheckLoadHeaders(values, options.load_headers));
+  DRIFTLESS_ASSIGN_OR_RETURN(options.load_headers, olap::ReadLoadHeaders(values));
   options.create.buckets = values.Int("table.create.num-buckets").value_or(0);
   options.create.properties = values.Map("table.create.properties.*");
   options.job_timeout_ms = values.DurationMs("table.schema-change.timeout").value_or(30 * 60'000);
