@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -43,6 +44,25 @@ TEST_F(LocalStoreTest, LeavesNoTemporaryFiles) {
     names.insert(entry.path().filename().string());
   }
   EXPECT_THAT(names, testing::ElementsAre("hint", "one"));
+}
+
+// Alone or behind other writes: the ways to durability differ, the result does not.
+TEST_F(LocalStoreTest, CreatesExclusivelyWhateverWasWrittenBefore) {
+  const auto store = OpenLocalStore(root_.string());
+  ASSERT_TRUE(store->CreateExclusive("new/folder/one", "1"));
+  ASSERT_TRUE(store->CreateExclusive("new/folder/two", "2"));
+  ASSERT_TRUE(store->Put("new/folder/data", "x"));
+  ASSERT_TRUE(store->CreateExclusive("new/folder/three", "3"));
+  EXPECT_EQ(store->CreateExclusive("new/folder/three", "4").error().kind(),
+            ErrorKind::kAlreadyExists);
+  EXPECT_EQ(store->CreateExclusive("new/folder/one", "4").error().kind(),
+            ErrorKind::kAlreadyExists);
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root_)) {
+    if (entry.is_regular_file()) all += entry.path().filename().string() + ";";
+  }
+  EXPECT_EQ(std::ranges::count(all, ';'), 4) << all;
+  EXPECT_EQ(*store->Read("new/folder/three"), "3");
 }
 
 TEST_F(LocalStoreTest, ErrorsNameTheFileAndTheReason) {
