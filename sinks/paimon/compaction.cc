@@ -102,7 +102,7 @@ class TableCompaction {
       return roller.Write(FileRows{images, group, sequences, 1});  // 1: one row group
     });
     DRIFTLESS_ASSIGN_OR_RETURN(const bool whole, rewrite(&rows));
-    if (!whole) return {};  // the encoder's file was never finished
+    if (!whole || Stopped(0)) return {};  // the encoder's file was never finished
     DRIFTLESS_TRY(rows.Flush());
     DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFileMeta> written, roller.Finish());
     std::vector<std::string> paths;
@@ -136,6 +136,7 @@ class TableCompaction {
                          lake::RowGroups* rows) {
     std::vector<std::unique_ptr<lake::RowSource>> sources;
     for (const ManifestEntry& entry : files) {
+      if (Stopped(0)) return false;  // opening many files of many columns takes a while
       DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener_.Open(entry));
       sources.push_back(std::move(source));
     }
