@@ -99,10 +99,11 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
   options.checkpoint_interval_ms = from.checkpoint_interval_ms;
   options.first_checkpoint_ms = std::min<int64_t>(from.checkpoint_interval_ms, 1000);
   options.memory_bytes_max = from.memory_budget_bytes;
-  // A tenth for the inlets together, as much again for the queues of the writers: the rest is for
-  // what writers buffer and what is parked.
+  // A tenth for the inlets together. The queues of the writers hold what is read while a writer
+  // rolls; the rest is for what writers buffer and what is parked.
   const auto sinks = static_cast<int64_t>(std::max<size_t>(definition.sinks.size(), 1));
   options.queue_bytes_max = std::max<int64_t>(from.memory_budget_bytes / 10 / sinks, 1 << 20);
+  options.writer_queue_bytes_max = std::max<int64_t>(from.memory_budget_bytes / 4 / sinks, 1 << 20);
   options.parking_memory_bytes_max =
       std::min(from.parking_memory_bytes_max, from.memory_budget_bytes / 2);
   options.parking_disk_bytes_max = from.parking_disk_bytes_max;
@@ -126,8 +127,7 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
 
 Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateStore* state,
                                    const Clock* clock, Metrics* metrics) {
-  if (!definition.transforms.empty() &&
-      definition.options.table_rename == TableRename::kFollow) {
+  if (!definition.transforms.empty() && definition.options.table_rename == TableRename::kFollow) {
     return MakeError(ErrorKind::kUnsupported,
                      fmt::format("{}: `run` does not follow renamed tables through transforms yet",
                                  InFile(definition, definition.transforms.front().at)))

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace driftless {
+namespace {
+
+// A buffer of this part of the budget is rolled before memory is short.
+constexpr int64_t kWorthRolling = 8;
+
+}  // namespace
 
 void MemoryPressure::Register(MemoryHolder* holder) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -16,14 +22,19 @@ void MemoryPressure::Unregister(MemoryHolder* holder) {
 }
 
 bool MemoryPressure::Relieve() {
-  if (!budget_->IsOver()) return true;
+  if (!budget_->IsTight()) return true;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (rolling_ != nullptr) return true;
   const auto largest = std::max_element(holders_.begin(), holders_.end(),
                                         [](const MemoryHolder* a, const MemoryHolder* b) {
                                           return a->RollableBytes() < b->RollableBytes();
                                         });
-  if (largest == holders_.end() || (*largest)->RollableBytes() == 0) return false;
+  const int64_t bytes = largest == holders_.end() ? 0 : (*largest)->RollableBytes();
+  if (budget_->IsOver()) {
+    if (bytes == 0) return false;
+  } else if (bytes < budget_->limit_bytes() / kWorthRolling) {
+    return true;
+  }
   rolling_ = *largest;
   (*largest)->RequestRoll();
   return true;

@@ -18,8 +18,9 @@ class MemoryHolder {
   virtual void RequestRoll() = 0;  // never blocks; ends in MemoryPressure::RollDone
 };
 
-// When the budget is short, the largest writer rolls; one at a time, until there is room again.
-// Thread-safe.
+// When the budget is tight, the largest writer rolls, beside the sources that go on reading; one at
+// a time, until there is room again. A small buffer is not rolled before the budget is over its
+// limit: its file would be small, too, and others hold the memory. Thread-safe.
 class MemoryPressure {
  public:
   explicit MemoryPressure(MemoryBudget* budget) : budget_(budget) {}
@@ -27,8 +28,8 @@ class MemoryPressure {
   void Register(MemoryHolder* holder);
   // A roll that it was asked for counts as done. May be called twice.
   void Unregister(MemoryHolder* holder);
-  // To be called by whoever waits for memory or has just taken some. False: the budget is short,
-  // and no writer holds anything that a roll could free.
+  // To be called by whoever waits for memory or has just taken some. False: the budget is over
+  // its limit, and no writer holds anything that a roll could free.
   bool Relieve();
   void RollDone();
 

@@ -269,7 +269,7 @@ void Runtime::Impl::MakeWriters(SinkRun& run) {
     context.pressure = &pressure_;
     context.dead_letters = dead_letters_.get();
     context.metrics = parts_.metrics;
-    context.queue_bytes_max = options_.queue_bytes_max / threads;
+    context.queue_bytes_max = options_.writer_queue_bytes_max / threads;
     context.table_mutex = [&run](const TablePath& table) { return run.TableMutex(table); };
     context.prepared = [this, &run](CutId cut, std::vector<PreparedTable> prepared) {
       auto shared = std::make_shared<std::vector<PreparedTable>>(std::move(prepared));

@@ -26,7 +26,8 @@ struct RuntimeOptions {
   // for the first ones.
   int64_t first_checkpoint_ms = std::numeric_limits<int64_t>::max();
   int64_t memory_bytes_max = int64_t{256} << 20;
-  int64_t queue_bytes_max = int64_t{16} << 20;  // per inlet; its writers share as much again
+  int64_t queue_bytes_max = int64_t{16} << 20;         // per inlet
+  int64_t writer_queue_bytes_max = int64_t{32} << 20;  // per sink; its writers share it
   int64_t parking_memory_bytes_max = int64_t{32} << 20;
   int64_t parking_disk_bytes_max = int64_t{10} << 30;
   // A sink that does not answer for so long is taken out, where the user wants that.

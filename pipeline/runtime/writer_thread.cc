@@ -119,7 +119,7 @@ Result<void> WriterThread::Write(WriteRows& rows) {
   DRIFTLESS_TRY(reporter_.Check());
   const int64_t bytes = (*open)->writer->buffered_bytes();
   if (bytes > largest_.load(std::memory_order_relaxed)) largest_ = bytes;
-  if (context_.budget->IsOver()) context_.pressure->Relieve();
+  if (context_.budget->IsTight()) context_.pressure->Relieve();
   return {};
 }
 

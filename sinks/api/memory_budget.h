@@ -20,6 +20,8 @@ class MemoryBudget {
   int64_t used_bytes() const { return used_bytes_.load(std::memory_order_relaxed); }
   int64_t limit_bytes() const { return limit_bytes_; }
   bool IsOver() const { return used_bytes() > limit_bytes_; }
+  // More than half is used: time to give memory back, so that the sources need not wait meanwhile.
+  bool IsTight() const { return used_bytes() > limit_bytes_ / 2; }
 
   // Blocks until the budget is no longer over its limit or Close was called.
   void WaitUntilBelow();

@@ -73,10 +73,11 @@ class IcebergWriter : public TableWriter {
     images_.push_back({projected->before(), {}});
     batch_bytes_ += static_cast<int64_t>(projected->charged_bytes()) *
                     static_cast<int64_t>(rows.size()) / batch->size();
+    projected_bytes_ += projected->own_bytes();
     batches_.push_back(projected);
     auto added = format_.has_key() ? AddChanges(*projected, image) : AddAppends(*projected, image);
     if (!added) return std::move(added).error().Context("writing to Iceberg table " + name_);
-    Charge(buffered_bytes());
+    Charge(own_bytes());
     if (buffered_bytes() > buffer_bytes_max_) return Roll();
     return {};
   }
@@ -89,8 +90,9 @@ class IcebergWriter : public TableWriter {
     images_.clear();
     batches_.clear();
     batch_bytes_ = 0;
+    projected_bytes_ = 0;
     row_count_ = 0;
-    Charge(buffered_bytes());  // rows that left stay
+    Charge(own_bytes());  // rows that left stay
     return {};
   }
 
@@ -120,6 +122,11 @@ class IcebergWriter : public TableWriter {
   }
 
  private:
+  // What is charged here: the batches are charged already, by whoever read them.
+  int64_t own_bytes() const {
+    return projected_bytes_ + row_count_ * kBytesPerRow + removed_bytes_;
+  }
+
   void Charge(int64_t bytes) {
     if (budget_ != nullptr) {
       if (bytes > charged_) budget_->Add(bytes - charged_);
@@ -321,7 +328,7 @@ class IcebergWriter : public TableWriter {
     pending_.removals.push_back(table_.files.Uri(path));
     removed_.clear();
     removed_bytes_ = 0;
-    Charge(buffered_bytes());
+    Charge(own_bytes());
     return {};
   }
 
@@ -373,7 +380,8 @@ class IcebergWriter : public TableWriter {
   Group* last_group_ = nullptr;
   std::unordered_map<std::string, int64_t> removed_;  // rows that left, with how many of each
   int64_t removed_bytes_ = 0;
-  int64_t batch_bytes_ = 0;
+  int64_t batch_bytes_ = 0;      // this writer's share of the batches
+  int64_t projected_bytes_ = 0;  // beside them
   int64_t row_count_ = 0;
   int64_t charged_ = 0;
   Committable pending_;

@@ -82,6 +82,7 @@ class PaimonWriter : public TableWriter {
     // Several writers may hold one batch: each is charged its share.
     batch_bytes_ += static_cast<int64_t>(projected->charged_bytes()) *
                     static_cast<int64_t>(rows.size()) / batch->size();
+    projected_bytes_ += projected->own_bytes();
     batches_.push_back(projected);
 
     auto added =
@@ -89,7 +90,7 @@ class PaimonWriter : public TableWriter {
     if (!added) {
       return std::move(added).error().Context("writing to Paimon table " + table_.directory());
     }
-    Charge(buffered_bytes());
+    Charge(own_bytes());
     if (buffered_bytes() > buffer_bytes_max_) return Roll();
     return {};
   }
@@ -108,6 +109,7 @@ class PaimonWriter : public TableWriter {
     images_.clear();
     batches_.clear();
     batch_bytes_ = 0;
+    projected_bytes_ = 0;
     row_count_ = 0;
     Charge(0);
     return {};
@@ -137,6 +139,9 @@ class PaimonWriter : public TableWriter {
   int64_t buffered_bytes() const override { return batch_bytes_ + row_count_ * kBytesPerRow; }
 
  private:
+  // What is charged here: the batches are charged already, by whoever read them.
+  int64_t own_bytes() const { return projected_bytes_ + row_count_ * kBytesPerRow; }
+
   void Charge(int64_t bytes) {
     if (budget_ != nullptr) {
       if (bytes > charged_) budget_->Add(bytes - charged_);
@@ -457,7 +462,8 @@ class PaimonWriter : public TableWriter {
   std::vector<std::shared_ptr<const ProjectedBatch>> batches_;
   std::unordered_map<GroupKey, Group, GroupKeyHash> groups_;
   Group* last_group_ = nullptr;
-  int64_t batch_bytes_ = 0;
+  int64_t batch_bytes_ = 0;      // this writer's share of the batches
+  int64_t projected_bytes_ = 0;  // beside them
   int64_t row_count_ = 0;
   int64_t charged_ = 0;
   bool taken_ = false;  // the row at hand has found a bucket

@@ -190,6 +190,7 @@ TEST(FaultTest, ASmallBudgetMakesWritersRollInsteadOfStopping) {
   Harness harness(script.Script());
   harness.options_.memory_bytes_max = 100'000;  // some thirty batches
   harness.options_.queue_bytes_max = 20'000;
+  harness.options_.writer_queue_bytes_max = 20'000;
   ExpectFinished(harness.RunToEnd());
   EXPECT_GT(harness.warehouse().rolls, 0);
   EXPECT_EQ(harness.warehouse().Rows(kOrders), script.Expected("orders"));
