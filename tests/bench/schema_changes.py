@@ -4,7 +4,8 @@
 usage: schema_changes.py --driftless BIN [--changes 200] [--rows 20]
 
 A file that is followed grows by a group of rows and an ALTER TABLE ... ADD COLUMN each time that the one before is
-released, into blackhole and into Paimon on local disk. The times are Driftless' own: the histogram
+released, into blackhole and into Paimon on local disk. The column is dropped again by
+the next statement, so that the table stays as it is. The times are Driftless' own: the histogram
 `driftless_schema_change_seconds` of /metrics. `released_without_flush` is what the schema change itself costs; the
 flush is the commit of the rows before it.
 """
@@ -37,8 +38,9 @@ class Stream:
 
     def __init__(self, path):
         self.file = open(path, "w", encoding="utf-8")
-        self.columns, self.key = ["id", "a"], 0
-        self.ddl("CREATE TABLE `orders` (`id` bigint NOT NULL, `a` int, PRIMARY KEY (`id`))", "CREATE")
+        self.columns, self.key = ["id"] + [f"c{n}" for n in range(1, 10)], 0
+        others = ", ".join(f"`{c}` int" for c in self.columns[1:])
+        self.ddl(f"CREATE TABLE `orders` (`id` bigint NOT NULL, {others}, PRIMARY KEY (`id`))", "CREATE")
 
     def write(self, record):
         self.file.write(json.dumps(record, separators=(",", ":")) + "\n")
@@ -55,9 +57,12 @@ class Stream:
             self.key += 1
             self.write({"before": None, "after": {c: self.key for c in self.columns},
                         "source": dict(SOURCE, pos=100 * self.key), "op": "c", "ts_ms": self.key, "transaction": None})
-        name = f"c{len(self.columns)}"
-        self.columns.append(name)
-        self.ddl(f"ALTER TABLE `orders` ADD COLUMN `{name}` int", "ALTER")
+        if self.columns[-1] == "extra":
+            self.columns.pop()
+            self.ddl("ALTER TABLE `orders` DROP COLUMN `extra`", "ALTER")
+        else:
+            self.columns.append("extra")
+            self.ddl("ALTER TABLE `orders` ADD COLUMN `extra` int", "ALTER")
 
 
 def histograms(text):
@@ -104,7 +109,7 @@ def main():
     a = ap.parse_args()
     work = tempfile.mkdtemp(prefix="driftless-bench-")
     print(f"machine: {machine()}")
-    print(f"{a.changes} ADD COLUMN, each behind {a.rows} rows; upper bounds in ms")
+    print(f"{a.changes} ADD and DROP COLUMN on a table of 10 columns, each behind {a.rows} rows; upper bounds in ms")
     print(f"{'sink':24} {'phase':22} {'p50':>8} {'p99':>8}")
     try:
         for name, sink in SINKS.items():
