@@ -100,12 +100,24 @@ Result<bool> MergeReader::Next(MergedRow* out) {
   return false;
 }
 
-Result<bool> ConcatReader::Next(MergedRow* out) {
+Result<FileRowsPtr> ChainedRows::Next() {
+  while (true) {
+    if (open_ == nullptr) {
+      if (next_ == files_.size()) return FileRowsPtr();
+      DRIFTLESS_ASSIGN_OR_RETURN(open_, files_[next_++]());
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(FileRowsPtr rows, open_->Next());
+    if (rows != nullptr) return rows;
+    open_.reset();
+  }
+}
+
+Result<bool> PlainReader::Next(MergedRow* out) {
   while (rows_ == nullptr || row_ >= rows_->values->size()) {
-    if (at_ == sources_.size()) return false;
-    DRIFTLESS_ASSIGN_OR_RETURN(rows_, sources_[at_]->Next());
+    if (source_ == nullptr) return false;
+    DRIFTLESS_ASSIGN_OR_RETURN(rows_, source_->Next());
     row_ = 0;
-    if (rows_ == nullptr) sources_[at_++].reset();
+    if (rows_ == nullptr) source_.reset();
   }
   out->rows = rows_;
   out->row = row_++;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -48,16 +49,27 @@ class MergeReader {
   bool started_ = false;
 };
 
-// The sources one after the other, in their order: tables without key.
-class ConcatReader {
+// Files one after the other, each opened when its turn comes: however many they are, one is open.
+class ChainedRows : public RowSource {
  public:
-  explicit ConcatReader(std::vector<std::unique_ptr<RowSource>> sources)
-      : sources_(std::move(sources)) {}
+  using Open = std::function<Result<std::unique_ptr<RowSource>>()>;
+  explicit ChainedRows(std::vector<Open> files) : files_(std::move(files)) {}
+  Result<FileRowsPtr> Next() override;
+
+ private:
+  std::vector<Open> files_;
+  size_t next_ = 0;
+  std::unique_ptr<RowSource> open_;
+};
+
+// The rows of one source in their order: tables without key.
+class PlainReader {
+ public:
+  explicit PlainReader(std::unique_ptr<RowSource> source) : source_(std::move(source)) {}
   Result<bool> Next(MergedRow* out);
 
  private:
-  std::vector<std::unique_ptr<RowSource>> sources_;
-  size_t at_ = 0;
+  std::unique_ptr<RowSource> source_;
   FileRowsPtr rows_;
   uint32_t row_ = 0;
 };

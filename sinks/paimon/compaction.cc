@@ -134,19 +134,23 @@ class TableCompaction {
 
   Result<bool> MergeRows(const std::vector<ManifestEntry>& files, const CompactionPick& pick,
                          lake::RowGroups* rows) {
-    std::vector<std::unique_ptr<lake::RowSource>> sources;
-    for (const ManifestEntry& entry : files) {
-      if (Stopped(0)) return false;  // opening many files of many columns takes a while
-      DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener_.Open(entry));
-      sources.push_back(std::move(source));
-    }
+    // Opening many files of many columns takes a while: a stop is seen there, too.
+    bool stopped = false;
+    const OpenFile open =
+        [&](const ManifestEntry& entry) -> Result<std::unique_ptr<lake::RowSource>> {
+      stopped |= Stopped(0);
+      if (stopped) return MakeError(ErrorKind::kCancelled, "the compaction is stopped");
+      return opener_.Open(entry);
+    };
     lake::MergeReader merge(
-        ScanOrder(format_.schema), std::move(sources),
+        ScanOrder(format_.schema), MergeSources(format_.schema, files, open),
         pick.drops_deletes ? lake::Retractions::kDrop : lake::Retractions::kKeep);
     lake::MergedRow row;
     for (int64_t count = 0; !Stopped(count); ++count) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool more, merge.Next(&row));
-      if (!more) return true;
+      const Result<bool> more = merge.Next(&row);
+      if (stopped) return false;
+      if (!more) return more.error();
+      if (!*more) return true;
       DRIFTLESS_TRY(rows->Add(row));
     }
     return false;

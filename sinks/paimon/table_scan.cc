@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/options/option.h"
+#include "sinks/paimon/binary_row.h"
 #include "sinks/paimon/partition.h"
 
 namespace driftless::paimon {
@@ -73,7 +74,54 @@ Result<void> CheckReadable(const PaimonSchema& schema) {
   return {};
 }
 
+std::unique_ptr<lake::RowSource> Chain(std::vector<ManifestEntry> files, const OpenFile& open) {
+  std::vector<lake::ChainedRows::Open> chain;
+  for (ManifestEntry& entry : files) {
+    chain.emplace_back([open, entry = std::move(entry)] { return open(entry); });
+  }
+  return std::make_unique<lake::ChainedRows>(std::move(chain));
+}
+
 }  // namespace
+
+std::vector<std::unique_ptr<lake::RowSource>> MergeSources(const PaimonSchema& schema,
+                                                           std::vector<ManifestEntry> files,
+                                                           const OpenFile& open) {
+  std::vector<LogicalType> types;
+  for (const std::string& name : schema.TrimmedPrimaryKeys()) {
+    types.push_back(schema.fields[static_cast<size_t>(schema.IndexOf(name))].type);
+  }
+  // Keys that cannot be compared make a file overlap with all others, which is always right.
+  const auto is_less = [&](const std::string& a, const std::string& b) {
+    const Result<int> order = CompareBinaryRows(types, a, b);
+    return order && *order < 0;
+  };
+  const bool comparable = std::ranges::all_of(files, [&](const ManifestEntry& entry) {
+    return CompareBinaryRows(types, entry.file.min_key, entry.file.max_key).has_value();
+  });
+  if (comparable) {
+    std::ranges::stable_sort(files, is_less, [](const ManifestEntry& entry) -> const std::string& {
+      return entry.file.min_key;
+    });
+  }
+  std::vector<std::vector<ManifestEntry>> chains;
+  for (ManifestEntry& entry : files) {
+    // The chain that ends first: where that one still overlaps, all do.
+    const auto ends_first = std::ranges::min_element(
+        chains, is_less,
+        [](const auto& chain) -> const std::string& { return chain.back().file.max_key; });
+    const bool fits = comparable && ends_first != chains.end() &&
+                      is_less(ends_first->back().file.max_key, entry.file.min_key);
+    if (!fits) {
+      chains.push_back({std::move(entry)});
+    } else {
+      ends_first->push_back(std::move(entry));
+    }
+  }
+  std::vector<std::unique_ptr<lake::RowSource>> sources;
+  for (auto& chain : chains) sources.push_back(Chain(std::move(chain), open));
+  return sources;
+}
 
 lake::KeyOrder ScanOrder(const PaimonSchema& schema) {
   std::vector<std::string> names = schema.TrimmedPrimaryKeys();
@@ -174,9 +222,9 @@ Result<TableScan> TableScan::Open(const PaimonTable& table, std::optional<int64_
 }
 
 Result<void> TableScan::Start() {
-  std::vector<std::unique_ptr<lake::RowSource>> sources;
+  std::vector<ManifestEntry> live;
   if (snapshot_) {
-    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestEntry> live, table_.LiveFiles(*snapshot_));
+    DRIFTLESS_ASSIGN_OR_RETURN(live, table_.LiveFiles(*snapshot_));
     DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<IndexManifestEntry> indexes,
                                table_.IndexFiles(*snapshot_));
     for (const IndexManifestEntry& index : indexes) {
@@ -190,25 +238,23 @@ Result<void> TableScan::Start() {
       if (a.bucket != b.bucket) return a.bucket < b.bucket;
       return a.file.min_sequence_number < b.file.min_sequence_number;
     });
-    FileOpener opener(table_, schema_, zone_);
-    for (const ManifestEntry& entry : live) {
-      if (entry.bucket == -2) continue;  // postponed: not visible to readers either
-      DRIFTLESS_ASSIGN_OR_RETURN(auto source, opener.Open(entry));
-      sources.push_back(std::move(source));
-    }
+    // Postponed ones are not visible to readers either.
+    std::erase_if(live, [](const ManifestEntry& entry) { return entry.bucket == -2; });
   }
+  const OpenFile open = [opener = std::make_shared<FileOpener>(table_, schema_, zone_)](
+                            const ManifestEntry& entry) { return opener->Open(entry); };
   if (schema_.HasPrimaryKey()) {
-    merge_ = std::make_unique<lake::MergeReader>(ScanOrder(schema_), std::move(sources),
-                                                 lake::Retractions::kDrop);
+    merge_ = std::make_unique<lake::MergeReader>(
+        ScanOrder(schema_), MergeSources(schema_, std::move(live), open), lake::Retractions::kDrop);
   } else {
-    concat_ = std::make_unique<lake::ConcatReader>(std::move(sources));
+    plain_ = std::make_unique<lake::PlainReader>(Chain(std::move(live), open));
   }
   return {};
 }
 
 Result<bool> TableScan::Next(lake::MergedRow* row) {
-  if (merge_ == nullptr && concat_ == nullptr) DRIFTLESS_TRY(Start());
-  return merge_ != nullptr ? merge_->Next(row) : concat_->Next(row);
+  if (merge_ == nullptr && plain_ == nullptr) DRIFTLESS_TRY(Start());
+  return merge_ != nullptr ? merge_->Next(row) : plain_->Next(row);
 }
 
 }  // namespace driftless::paimon

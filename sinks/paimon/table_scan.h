@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,15 @@ class FileOpener {
   std::map<int64_t, PaimonSchema> schemas_;
 };
 
+using OpenFile = std::function<Result<std::unique_ptr<lake::RowSource>>(const ManifestEntry&)>;
+
+// What a merge of these files reads: files whose keys do not overlap are one source, which opens
+// them one after the other. So a merge holds as many files open as hold one key, not as many as a
+// table has. `schema` has a primary key.
+std::vector<std::unique_ptr<lake::RowSource>> MergeSources(const PaimonSchema& schema,
+                                                           std::vector<ManifestEntry> files,
+                                                           const OpenFile& open);
+
 // The rows of a table at one snapshot.
 class TableScan {
  public:
@@ -59,7 +70,7 @@ class TableScan {
   std::optional<Snapshot> snapshot_;
   TimeZone zone_;
   std::unique_ptr<lake::MergeReader> merge_;
-  std::unique_ptr<lake::ConcatReader> concat_;
+  std::unique_ptr<lake::PlainReader> plain_;
 };
 
 // The key order of a data file's rows: partition columns break ties between partitions.

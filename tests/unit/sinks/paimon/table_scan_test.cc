@@ -8,6 +8,7 @@
 
 #include "sinks/clients/objectstore/local_store.h"
 #include "sinks/lake/row_json.h"
+#include "sinks/paimon/binary_row.h"
 #include "tests/doubles/source_dir.h"
 
 namespace driftless::paimon {
@@ -61,6 +62,61 @@ TEST(TableScanTest, ReadsTheReferencesTablesThroughTheirSchemaChanges) {
     ASSERT_FALSE(expected.empty());
     EXPECT_EQ(Rows(table), expected);
   }
+}
+
+// How many files are open, and the names of all that were.
+struct OpenFiles {
+  int now = 0;
+  int most = 0;
+  std::vector<std::string> names;
+};
+
+class EmptyFile : public lake::RowSource {
+ public:
+  explicit EmptyFile(OpenFiles* files) : files_(files) {
+    files_->most = std::max(files_->most, ++files_->now);
+  }
+  ~EmptyFile() override { --files_->now; }
+  Result<lake::FileRowsPtr> Next() override { return lake::FileRowsPtr(); }
+
+ private:
+  OpenFiles* files_;
+};
+
+std::string LongKey(int64_t value) {
+  BinaryRowBuilder row(1);
+  row.Reset();
+  row.SetFixed(0, static_cast<uint64_t>(value), 8);
+  return row.Serialized();
+}
+
+TEST(MergeSourcesTest, FilesWhoseKeysDoNotOverlapAreOpenedOneAfterTheOther) {
+  const auto schema = *PaimonTable(GoldenStore(), TableDirectory({"", "sample", "pk"})).Schema(0);
+  ASSERT_EQ(schema.TrimmedPrimaryKeys().size(), 1U);
+  std::vector<ManifestEntry> files;
+  const auto add = [&](const char* name, int64_t from, int64_t to) {
+    ManifestEntry& entry = files.emplace_back();
+    entry.file.file_name = name;
+    entry.file.min_key = LongKey(from);
+    entry.file.max_key = LongKey(to);
+  };
+  add("third", 300, 399);
+  add("first", -5, 99);
+  add("across", 50, 250);
+  add("second", 100, 299);
+  add("touching", 399, 500);
+  OpenFiles opened;
+  auto sources = MergeSources(
+      schema, files, [&](const ManifestEntry& entry) -> Result<std::unique_ptr<lake::RowSource>> {
+        opened.names.push_back(entry.file.file_name);
+        return std::make_unique<EmptyFile>(&opened);
+      });
+  ASSERT_EQ(sources.size(), 2U);
+  EXPECT_TRUE(opened.names.empty());
+  for (const auto& source : sources) EXPECT_EQ(*source->Next(), nullptr);
+  EXPECT_EQ(opened.most, 1);
+  EXPECT_EQ(opened.names,
+            (std::vector<std::string>{"first", "second", "touching", "across", "third"}));
 }
 
 }  // namespace
