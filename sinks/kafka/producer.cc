@@ -12,6 +12,7 @@ constexpr int kCallMs = 10'000;         // how long one call to the brokers may 
 constexpr int kStuckMs = 60'000;        // how long the queue may be full without any progress
 constexpr int kCommitWaitMs = 120'000;  // how long a writer waits for the commit before it
 constexpr size_t kKeyShown = 200;
+constexpr int64_t kForgottenUs = 3'600'000'000;  // brokers forget after a day by default
 
 struct DestroyList {
   void operator()(rd_kafka_topic_partition_list_t* list) const {
@@ -112,6 +113,26 @@ Result<void> ProducerTopic::Send(const Outgoing& message, const Headers& headers
                                                     client_->events().last_problem() + ")");
     }
   }
+}
+
+int32_t PartitionOf(std::string_view key, int32_t partitions) {
+  return rd_kafka_msg_partitioner_murmur2(nullptr, key.data(), key.size(), partitions, nullptr,
+                                          nullptr);
+}
+
+int64_t SteadyMicros() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+bool FirstMessages::IsKnown(int32_t partition, int64_t now_us) const {
+  const int64_t last_us =
+      acknowledged_us_[static_cast<size_t>(partition)].load(std::memory_order_relaxed);
+  return last_us != 0 && now_us - last_us < kForgottenUs;
+}
+
+void FirstMessages::Took(int32_t partition, int64_t now_us) {
+  acknowledged_us_[static_cast<size_t>(partition)].store(now_us, std::memory_order_relaxed);
 }
 
 Result<void> Flush(Client* client) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,8 +16,6 @@
 struct rd_kafka_topic_s;
 
 namespace driftless::kafka {
-
-inline constexpr int32_t kByPartitioner = -1;
 
 // One message on its way. Views live until Send returns; a null value pointer is a tombstone.
 struct Outgoing {
@@ -45,6 +45,32 @@ class ProducerTopic {
   const std::string name_;
   rd_kafka_topic_s* const topic_;
 };
+
+// The partition of a key: Java's murmur2, so that both kinds of writers agree.
+int32_t PartitionOf(std::string_view key, int32_t partitions);
+
+// Which partitions of a topic have acknowledged something of one client lately. A broker that knows
+// nothing of an idempotent producer in a partition takes its requests in whatever order they reach
+// it, and librdkafka takes all that stands before an acknowledged message for delivered: a first
+// request that the broker refused for a moment (its partition is just being made, or has no
+// replicas yet) would be lost once a second one passed. So the first message of each partition goes
+// alone. Brokers forget idle producers too (producer.id.expiration.ms). Thread-safe.
+class FirstMessages {
+ public:
+  explicit FirstMessages(int32_t partitions) : acknowledged_us_(static_cast<size_t>(partitions)) {}
+
+  int32_t partitions() const { return static_cast<int32_t>(acknowledged_us_.size()); }
+  // Held from sending a first message until it is acknowledged.
+  std::mutex& mutex() { return mutex_; }
+  bool IsKnown(int32_t partition, int64_t now_us) const;
+  // A message was acknowledged.
+  void Took(int32_t partition, int64_t now_us);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::atomic<int64_t>> acknowledged_us_;  // steady; 0: never
+};
+int64_t SteadyMicros();
 
 // Waits until every message is acknowledged. Errors: the first message's that was not delivered.
 Result<void> Flush(Client* client);

@@ -2,6 +2,7 @@
 #include "sinks/api/registry.h"
 #include "sinks/kafka/options.h"
 #include "sinks/kafka/planner.h"
+#include "sinks/kafka/writer.h"
 
 namespace driftless {
 namespace {
@@ -51,7 +52,10 @@ class KafkaPlanner : public SchemaPlanner {
       step.repeatable = true;
       if (options_.schema_events != kafka::SchemaEvents::kNone && request.statement != nullptr) {
         const auto named = kafka::UnderSinkName(*request.statement, plan.sink_table);
-        if (named) kafka::EncodeStatement(options_, *named, &step.payload);
+        kafka::StatementMessage message{kafka::StatementMessage::NameOf(*request.statement), ""};
+        if (named && kafka::EncodeStatement(options_, *named, &message.text)) {
+          step.payload = message.ToPayload();
+        }
       }
     }
     return plan;

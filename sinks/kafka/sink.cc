@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "schema/base/clock.h"
 #include "sinks/api/registry.h"
 #include "sinks/api/statement_writer.h"
 #include "sinks/kafka/options.h"
@@ -65,10 +66,8 @@ class KafkaSink : public StatementSink {
     }
     const std::string& message = plan.steps[step].payload;
     if (message.empty()) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(WriterTarget target, TargetOf(plan.sink_table));
-    target.client = client_.get();
-    DRIFTLESS_TRY(SendStatement(target, plan.sink_table, message));
-    return Flush(client_.get());
+    DRIFTLESS_ASSIGN_OR_RETURN(const WriterTarget target, TargetOf(plan.sink_table, nullptr));
+    return SendStatement(target, plan.sink_table, StatementMessage::OfPayload(message));
   }
 
   WriterIndex WriterCount(const EvolvedSchema&) const override { return 1; }
@@ -80,13 +79,12 @@ class KafkaSink : public StatementSink {
 
   Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex,
                                     const WriterContext& context) override {
-    DRIFTLESS_ASSIGN_OR_RETURN(WriterTarget target, TargetOf(table.path));
-    target.client = client_.get();
+    std::shared_ptr<TableTransactions> transactions;
     if (is_exactly_once()) {
-      target.transactions = TransactionsOf(table.path);
-      DRIFTLESS_TRY(target.transactions->Open());
-      target.client = target.transactions->client();
+      transactions = TransactionsOf(table.path);
+      DRIFTLESS_TRY(transactions->Open());
     }
+    DRIFTLESS_ASSIGN_OR_RETURN(WriterTarget target, TargetOf(table.path, std::move(transactions)));
     return MakeWriter(std::move(target), table, context);
   }
 
@@ -132,28 +130,43 @@ class KafkaSink : public StatementSink {
     return transactions;
   }
 
-  // The number of partitions may be known a little after the topic was created.
-  Result<WriterTarget> TargetOf(const TablePath& table) {
+  // Null transactions: the client that all tables share.
+  Result<WriterTarget> TargetOf(const TablePath& table,
+                                std::shared_ptr<TableTransactions> transactions) {
     WriterTarget target;
     target.options = &options_;
     target.topic = options_.TopicOf(table);
+    target.client = transactions == nullptr ? client_.get() : transactions->client();
+    target.transactions = std::move(transactions);
+    target.order = order_;
+    DRIFTLESS_ASSIGN_OR_RETURN(const int32_t partitions, PartitionsOf(target.topic));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& first = first_[{target.client, target.topic}];
+    if (first == nullptr || first->partitions() < partitions) {
+      first = std::make_shared<FirstMessages>(partitions);
+    }
+    target.first = first;
+    return target;
+  }
+
+  // The number of partitions may be known a little after the topic was created.
+  Result<int32_t> PartitionsOf(const std::string& topic) {
     constexpr int kPauseMs = 100;
     for (int waited_ms = 0;; waited_ms += kPauseMs) {
-      auto cluster = client_->Describe(&target.topic, kCallMs);
+      auto cluster = client_->Describe(&topic, kCallMs);
       if (cluster && !cluster->topics.empty() && cluster->topics.front().partitions > 0) {
-        target.partitions = cluster->topics.front().partitions;
+        const int32_t partitions = cluster->topics.front().partitions;
         // A new topic shows its partitions one by one, and a statement must come into each. One
         // that somebody else made may have fewer.
         const bool is_whole = !options_.create_topics ||
-                              target.partitions >= options_.new_topic.partitions ||
-                              waited_ms >= kSettleMs;
-        if (is_whole) return target;
+                              partitions >= options_.new_topic.partitions || waited_ms >= kSettleMs;
+        if (is_whole) return partitions;
       }
       const bool may_come = cluster || cluster.error().kind() == ErrorKind::kNotFound ||
                             cluster.error().kind() == ErrorKind::kUnavailable;
       if (!may_come || waited_ms >= kConnectMs) {
         if (!cluster) return std::move(cluster).error();
-        return MakeError(ErrorKind::kNotFound, "topic " + target.topic + " is not there")
+        return MakeError(ErrorKind::kNotFound, "topic " + topic + " is not there")
             .Hint("Create it, or leave topic.create at true.");
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(kPauseMs));
@@ -167,6 +180,9 @@ class KafkaSink : public StatementSink {
   std::unique_ptr<Client> client_;
   std::mutex mutex_;
   std::map<TablePath, std::shared_ptr<TableTransactions>> transactions_;
+  std::map<std::pair<const Client*, std::string>, std::shared_ptr<FirstMessages>> first_;
+  const std::shared_ptr<StatementOrder> order_ =
+      std::make_shared<StatementOrder>(SystemClock()->NowMillis());
 };
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "sinks/kafka/writer.h"
 
-#include <mutex>
+#include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "schema/base/json_writer.h"
 #include "sinks/api/projected_batch.h"
 #include "sinks/api/statement_writer.h"
+#include "sinks/clients/kafka/statement_header.h"
 #include "sinks/kafka/planner.h"
 
 namespace driftless::kafka {
@@ -31,9 +34,7 @@ class KafkaWriter : public StatementWriter {
         topic_(target_.client, target_.topic),
         encoder_(MakeEncoder(*target_.options, table)),
         headers_(TableHeaders(*target_.options, table.path)),
-        partition_(target_.options->partition_strategy == PartitionStrategy::kAllToZero
-                       ? 0
-                       : kByPartitioner) {}
+        all_to_zero_(target_.options->partition_strategy == PartitionStrategy::kAllToZero) {}
 
   Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
                      std::span<const uint32_t> rows) override {
@@ -42,22 +43,19 @@ class KafkaWriter : public StatementWriter {
     if (target_.transactions != nullptr) DRIFTLESS_TRY(target_.transactions->Begin());
     messages_.Clear();
     encoder_->Encode(*projected, &messages_);
+    outgoing_.clear();
     for (const EncodedMessages::Message& message : messages_.messages) {
-      Outgoing outgoing;
-      outgoing.partition = partition_;
+      Outgoing& outgoing = outgoing_.emplace_back();
       outgoing.has_key = message.has_key;
       if (message.has_key) outgoing.key = messages_.key(message);
       outgoing.value = messages_.value(message);
       outgoing.is_tombstone = message.is_tombstone;
-      Result<void> sent = topic_.Send(outgoing, headers_);
-      if (sent) [[likely]]
-        continue;
-      const bool set_aside = sent.error().kind() == ErrorKind::kRefused && reporter_ != nullptr &&
-                             target_.options->dead_letters_large;
-      if (!set_aside) {
-        return std::move(sent).error().Position(batch->point(message.row).ToString());
-      }
-      reporter_->DeadLetter(*batch, message.row, sent.error());
+      outgoing.partition = all_to_zero_ ? 0 : PartitionOf(outgoing.key, target_.partitions());
+    }
+    DRIFTLESS_TRY(SendFirst(*batch));
+    for (size_t i = 0; i < outgoing_.size(); ++i) {
+      if (!is_sent_.empty() && is_sent_[i]) continue;
+      DRIFTLESS_TRY(Send(i, *batch));
     }
     return {};
   }
@@ -65,8 +63,8 @@ class KafkaWriter : public StatementWriter {
   Result<void> Announce(const StatementChange& change) override {
     if (target_.options->schema_events == SchemaEvents::kNone) return {};
     const std::optional<StatementChange> named = UnderSinkName(change, table_.path);
-    std::string message;
-    if (!named || !EncodeStatement(*target_.options, *named, &message)) return {};
+    StatementMessage message{StatementMessage::NameOf(change), ""};
+    if (!named || !EncodeStatement(*target_.options, *named, &message.text)) return {};
     if (target_.transactions != nullptr) DRIFTLESS_TRY(target_.transactions->Begin());
     return SendStatement(target_, table_.path, message);
   }
@@ -87,41 +85,98 @@ class KafkaWriter : public StatementWriter {
   int64_t buffered_bytes() const override { return 0; }
 
  private:
+  // One message of the batch; one that is too large is put aside where the user wants that.
+  Result<void> Send(size_t index, const ChangeBatch& batch) {
+    Result<void> sent = topic_.Send(outgoing_[index], headers_);
+    if (sent) [[likely]]
+      return {};
+    const uint32_t row = messages_.messages[index].row;
+    const bool set_aside = sent.error().kind() == ErrorKind::kRefused && reporter_ != nullptr &&
+                           target_.options->dead_letters_large;
+    if (!set_aside) return std::move(sent).error().Position(batch.point(row).ToString());
+    reporter_->DeadLetter(batch, row, sent.error());
+    return {};
+  }
+
+  // The batch's first message of every partition that knows nothing of this client: alone, and
+  // acknowledged when this returns. Nearly always there is none.
+  Result<void> SendFirst(const ChangeBatch& batch) {
+    is_sent_.clear();
+    FirstMessages& first = *target_.first;
+    const int64_t now_us = SteadyMicros();
+    const auto is_known = [&](const Outgoing& o) { return first.IsKnown(o.partition, now_us); };
+    if (std::all_of(outgoing_.begin(), outgoing_.end(), is_known)) return {};
+    const std::lock_guard<std::mutex> lock(first.mutex());
+    is_sent_.assign(outgoing_.size(), false);
+    std::set<int32_t> partitions;
+    for (size_t i = 0; i < outgoing_.size(); ++i) {
+      const int32_t partition = outgoing_[i].partition;
+      if (is_known(outgoing_[i]) || !partitions.insert(partition).second) continue;
+      is_sent_[i] = true;
+      DRIFTLESS_TRY(Send(i, batch));
+    }
+    DRIFTLESS_TRY(Flush(target_.client));
+    for (const int32_t partition : partitions) first.Took(partition, now_us);
+    return {};
+  }
+
   const WriterTarget target_;
   const EvolvedSchema table_;
   RowReporter* const reporter_;
   ProducerTopic topic_;
   const std::unique_ptr<MessageEncoder> encoder_;
   const Headers headers_;
-  const int32_t partition_;
-  EncodedMessages messages_;  // of one batch; keeps its capacity
+  const bool all_to_zero_;
+  // Of one batch; they keep their capacity.
+  EncodedMessages messages_;
+  std::vector<Outgoing> outgoing_;
+  std::vector<bool> is_sent_;  // empty: none is yet
 };
 
 }  // namespace
 
+std::string StatementMessage::NameOf(const StatementChange& change) {
+  return change.table.ToString() + "@" + std::to_string(change.point.stream) + ":" +
+         change.point.ToString();
+}
+
+StatementMessage StatementMessage::OfPayload(std::string_view payload) {
+  const size_t end = payload.find('\n');
+  if (end == std::string_view::npos) return {"", std::string(payload)};
+  return {std::string(payload.substr(0, end)), std::string(payload.substr(end + 1))};
+}
+
 Result<void> SendStatement(const WriterTarget& target, const TablePath& table,
-                           std::string_view message) {
+                           const StatementMessage& message) {
   const SinkOptions& options = *target.options;
   std::string key;
   JsonWriter(&key).BeginObject().Key("databaseName").String(table.database).EndObject();
   Outgoing outgoing;
   outgoing.key = key;
   outgoing.has_key = true;
-  outgoing.value = message;
-  const Headers headers = TableHeaders(options, table);
+  outgoing.value = message.text;
+  Headers headers = TableHeaders(options, table);
+  // Tables that share a topic are told of at the same time by several threads, and by several
+  // clients where each has its transactions. A statement is acknowledged by all partitions before
+  // the next one is sent, so that they stand in one order in all of them.
+  const std::lock_guard<std::mutex> lock(target.order->mutex);
   if (options.schema_events == SchemaEvents::kTopic) {
-    return ProducerTopic(target.client, options.schema_topic).Send(outgoing, headers);
+    DRIFTLESS_TRY(ProducerTopic(target.client, options.schema_topic).Send(outgoing, headers));
+    return Flush(target.client);
   }
-  // Tables that share a topic are told of at the same time by several threads, and the statements
-  // must stand in one order in all partitions: readers take the n-th of each for the same one.
-  static std::mutex one_at_a_time;
-  const std::lock_guard<std::mutex> lock(one_at_a_time);
+  headers.emplace_back(kStatementHeader, std::to_string(target.order->run) + "." +
+                                             std::to_string(++target.order->number) + " " +
+                                             message.name);
+  FirstMessages& first = *target.first;
+  const std::lock_guard<std::mutex> alone(first.mutex());
   ProducerTopic topic(target.client, target.topic);
   const int32_t partitions =
-      options.partition_strategy == PartitionStrategy::kAllToZero ? 1 : target.partitions;
+      options.partition_strategy == PartitionStrategy::kAllToZero ? 1 : target.partitions();
   for (outgoing.partition = 0; outgoing.partition < partitions; ++outgoing.partition) {
     DRIFTLESS_TRY(topic.Send(outgoing, headers));
   }
+  DRIFTLESS_TRY(Flush(target.client));
+  for (int32_t i = 0; i < partitions; ++i) first.Took(i, SteadyMicros());
   return {};
 }
 

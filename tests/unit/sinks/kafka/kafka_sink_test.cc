@@ -64,6 +64,12 @@ class MockCluster {
     rd_kafka_mock_push_request_errors(cluster_, /*Produce=*/0, 1, error);
   }
 
+  // The answer comes late: requests behind it are on their way by then, and are accepted.
+  void FailProduceLate(rd_kafka_resp_err_t error) {
+    constexpr size_t kRttMs = 200;
+    rd_kafka_mock_broker_push_request_error_rtts(cluster_, 1, /*Produce=*/0, 1, error, kRttMs);
+  }
+
   void FailTopic(const char* name, rd_kafka_resp_err_t error) {
     rd_kafka_mock_topic_set_error(cluster_, name, error);
   }
@@ -174,8 +180,12 @@ class KafkaSinkTest : public ::testing::Test {
     std::vector<std::string> letters;
   };
 
-  // Sends an ALTER TABLE.
+  // Sends an ALTER TABLE, and makes sure of it.
   void Announce() {
+    SendStatement();
+    ASSERT_TRUE(writer_->Prepare(1).has_value());
+  }
+  void SendStatement() {
     auto schema = std::make_shared<TableSchema>(*table_.schema());
     for (Column& column : schema->columns) column.source.type_text = "text";
     StatementChange change;
@@ -185,7 +195,6 @@ class KafkaSinkTest : public ::testing::Test {
     auto* writer = dynamic_cast<StatementWriter*>(writer_.get());
     ASSERT_NE(writer, nullptr);
     ASSERT_TRUE(writer->Announce(change).has_value());
-    ASSERT_TRUE(writer_->Prepare(1).has_value());
   }
 
   // Inserts of these keys; a negative one deletes.
@@ -254,6 +263,10 @@ TEST_F(KafkaSinkTest, StatementsGoIntoEveryPartitionBetweenTheRows) {
     EXPECT_NE(messages[static_cast<size_t>(i)].value.find("ALTER TABLE orders COMMENT 'x'"),
               std::string::npos);
   }
+  // All partitions have the same number, and the source's name for the statement.
+  EXPECT_EQ(messages[0].headers, messages[1].headers);
+  EXPECT_TRUE(messages[0].headers.starts_with("driftless.statement=")) << messages[0].headers;
+  EXPECT_TRUE(messages[0].headers.ends_with(".1 shop.orders@0:0:0:0.0;")) << messages[0].headers;
 }
 
 TEST_F(KafkaSinkTest, StatementsGoToATopicOfTheirOwnOrNowhere) {
@@ -336,6 +349,32 @@ TEST_F(KafkaSinkTest, WhatABrokerRefusesForAMomentIsSentAgain) {
   const auto prepared = writer_->Prepare(1);
   ASSERT_TRUE(prepared.has_value()) << prepared.error().ToString();
   EXPECT_EQ(cluster_.Read("shop.orders", 1).size(), 3u);
+}
+
+// A broker that knows nothing of the producer yet refuses its first request (the partition is just
+// being made) and accepts the second: librdkafka takes both for delivered.
+TEST_F(KafkaSinkTest, AFirstMessageThatABrokerRefusesForAMomentIsNotLost) {
+  cluster_.CreateTopic("shop.orders", 2);
+  Open({{"partition.strategy", "hash-by-key"}, {"properties.batch.num.messages", "1"}});
+  cluster_.FailProduceLate(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  std::vector<int64_t> keys(20);
+  std::iota(keys.begin(), keys.end(), 1);
+  ASSERT_TRUE(Write(keys).has_value());
+  const auto prepared = writer_->Prepare(1);
+  ASSERT_TRUE(prepared.has_value()) << prepared.error().ToString();
+  EXPECT_EQ(cluster_.Read("shop.orders", 2).size(), 20u);
+}
+
+TEST_F(KafkaSinkTest, AFirstStatementThatABrokerRefusesForAMomentIsNotLost) {
+  cluster_.CreateTopic("shop.orders", 1);
+  Open({{"partition.strategy", "hash-by-key"}, {"properties.batch.num.messages", "1"}});
+  cluster_.FailProduceLate(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS);
+  SendStatement();
+  ASSERT_TRUE(Write({1, 2}).has_value());
+  ASSERT_TRUE(writer_->Prepare(1).has_value());
+  const auto messages = cluster_.Read("shop.orders", 1);
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_NE(messages[0].value.find("ALTER TABLE"), std::string::npos);
 }
 
 TEST_F(KafkaSinkTest, ATopicThatIsNotThereIsNamed) {
