@@ -6,7 +6,7 @@
 namespace driftless {
 namespace {
 
-constexpr uint64_t kEnded = UINT64_MAX;
+constexpr std::chrono::milliseconds kLookAgain(50);  // whether the pipeline stops
 
 // Identities aside: what partitions must agree about.
 bool SameShape(const TableSchema& a, const TableSchema& b) {
@@ -15,64 +15,105 @@ bool SameShape(const TableSchema& a, const TableSchema& b) {
 
 }  // namespace
 
-void StatementAlignment::Begin(size_t partition, uint64_t statements) {
+void StatementAlignment::Begin(size_t partition, uint64_t unmarked, StatementMark last) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  arrived_.resize(passed_.size(), 0);
-  passed_[partition] = std::max(passed_[partition], statements);
-  arrived_[partition] = std::max(arrived_[partition], statements);
+  lanes_[partition].unmarked = std::max(lanes_[partition].unmarked, unmarked);
   // What one partition has behind it in its position was carried out by every table.
-  sent_ = std::max(sent_, statements);
+  sent_unmarked_ = std::max(sent_unmarked_, unmarked);
+  if (last.run != 0) TakeForSent(last);
   moved_.notify_all();
 }
 
 void StatementAlignment::End(size_t partition) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  arrived_.resize(passed_.size(), 0);
-  arrived_[partition] = kEnded;
+  lanes_[partition].has_ended = true;
   moved_.notify_all();
 }
 
-StatementAlignment::Turn StatementAlignment::Arrive(size_t partition, const SourceOutput& output) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  arrived_.resize(passed_.size(), 0);
-  const uint64_t number = passed_[partition] + 1;
-  arrived_[partition] = number;
-  moved_.notify_all();
-  const auto all_here = [&] {
-    return std::all_of(arrived_.begin(), arrived_.end(),
-                       [&](uint64_t arrived) { return arrived >= number; });
-  };
-  // The first partition that has not ended sends; the others wait for it.
-  const auto sends = [&] {
-    for (size_t i = 0; i < arrived_.size(); ++i) {
-      if (arrived_[i] == number) return i == partition;
+bool StatementAlignment::IsSent(StatementMark mark) const {
+  if (mark.run == 0) return mark.number <= sent_unmarked_;
+  return std::find(sent_.begin(), sent_.end(), mark) != sent_.end();
+}
+
+// Partitions are never further apart than one statement, each of which is kept.
+void StatementAlignment::TakeForSent(StatementMark mark) {
+  if (mark.run == 0) {
+    sent_unmarked_ = std::max(sent_unmarked_, mark.number);
+    return;
+  }
+  const auto place = std::lower_bound(sent_.begin(), sent_.end(), mark);
+  if (place != sent_.end() && *place == mark) return;
+  sent_.insert(place, mark);
+  constexpr size_t kMax = 16;
+  if (sent_.size() > kMax) sent_.erase(sent_.begin());
+}
+
+bool StatementAlignment::FirstOf(StatementMark* first, bool* in_all, size_t* sender) const {
+  bool any = false;
+  *in_all = true;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const Lane& lane = lanes_[i];
+    if (lane.has_ended) continue;
+    if (!lane.has_arrived) return false;
+    if (any && lane.arrived != *first) *in_all = false;
+    if (!any || lane.arrived < *first) {
+      *first = lane.arrived;
+      *sender = i;
     }
-    return true;
+    any = true;
+  }
+  return any;
+}
+
+StatementAlignment::Turn StatementAlignment::Arrive(size_t partition, StatementMark mark,
+                                                    const SourceOutput& output) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  Lane& lane = lanes_[partition];
+  lane.arrived = mark;
+  lane.has_arrived = true;
+  moved_.notify_all();
+  const auto go_on = [&](Turn turn) {
+    if (turn != Turn::kSend) lane.has_arrived = false;
+    if (turn == Turn::kFollow && mark.run == 0) lane.unmarked = mark.number;
+    return turn;
   };
   while (true) {
-    if (output.stopping()) return Turn::kStop;
-    if (sent_ >= number) {
-      passed_[partition] = number;
-      return Turn::kFollow;
+    if (output.stopping()) return go_on(Turn::kStop);
+    if (IsSent(mark)) return go_on(Turn::kFollow);
+    // Others are behind a later statement already, without this one.
+    if (mark.run != 0 && !sent_.empty() && mark < sent_.back()) return go_on(Turn::kSkip);
+    StatementMark first;
+    bool in_all = false;
+    size_t sender = 0;
+    if (FirstOf(&first, &in_all, &sender) && first == mark) {
+      if (!in_all) return go_on(Turn::kSkip);
+      if (sender == partition) return go_on(Turn::kSend);
     }
-    if (all_here() && sends()) return Turn::kSend;
-    moved_.wait_for(lock, std::chrono::milliseconds(50));
+    moved_.wait_for(lock, kLookAgain);
   }
+}
+
+StatementAlignment::Turn StatementAlignment::ArriveUnmarked(size_t partition,
+                                                            const SourceOutput& output) {
+  return Arrive(partition, {0, unmarked(partition) + 1}, output);
 }
 
 void StatementAlignment::Sent(size_t partition) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  passed_[partition] += 1;
-  sent_ = std::max(sent_, passed_[partition]);
+  Lane& lane = lanes_[partition];
+  if (lane.arrived.run == 0) lane.unmarked = lane.arrived.number;
+  lane.has_arrived = false;
+  TakeForSent(lane.arrived);
   moved_.notify_all();
 }
 
-uint64_t StatementAlignment::passed(size_t partition) const {
+uint64_t StatementAlignment::unmarked(size_t partition) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return passed_[partition];
+  return lanes_[partition].unmarked;
 }
 
-Result<bool> StatementAlignment::Announce(const StatementChange& change, const std::string& topic) {
+Result<bool> StatementAlignment::Announce(const StatementChange& change, const std::string& topic,
+                                          const SourceOutput& output) {
   const bool creates =
       change.parts.size() == 1 && change.parts.front().kind() == EventKind::kCreateTable;
   const auto refuse = [&](const std::string& what) {
@@ -83,13 +124,22 @@ Result<bool> StatementAlignment::Announce(const StatementChange& change, const s
             "Partitions see changes at different rows. Write the topic with statements in every "
             "partition (schema.change.events: inline), or with one partition.");
   };
-  const std::lock_guard<std::mutex> lock(mutex_);
   if (!creates) return refuse("changes its schema");
+  std::unique_lock<std::mutex> lock(mutex_);
   const TableSchemaPtr schema = change.after();
-  const auto [known, is_first] = announced_.emplace(change.table, schema);
+  const auto [known, is_first] = announced_.emplace(change.table, Shown{schema, false});
   if (is_first) return true;
-  if (!SameShape(*known->second, *schema)) return refuse("looks different by partition");
+  const Shown& shown = known->second;
+  if (!SameShape(*shown.schema, *schema)) return refuse("looks different by partition");
+  // No row may come in front of the table.
+  while (!shown.is_sent && !output.stopping()) moved_.wait_for(lock, kLookAgain);
   return false;
+}
+
+void StatementAlignment::Announced(const TablePath& table) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  announced_[table].is_sent = true;
+  moved_.notify_all();
 }
 
 }  // namespace driftless

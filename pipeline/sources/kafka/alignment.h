@@ -8,43 +8,72 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/sources/kafka/statement_mark.h"
 #include "pipeline/sources/source.h"
 
 namespace driftless {
 
-// Holds the partitions of one topic together at statements. A statement stands in every partition,
-// so the n-th of each is the same one: it goes on when all partitions have come to it, so that no
-// row from before it comes behind it; one partition sends it, the others follow its schema.
-// Thread-safe.
+// Holds the partitions of one topic together at statements. A statement stands in every partition:
+// it goes on when all partitions have come to it, so that no row from before it comes behind it;
+// one partition sends it, the others follow its schema. Statements have one order in all
+// partitions, by their marks (our sink's) or by how many there were. Thread-safe.
 class StatementAlignment {
  public:
-  explicit StatementAlignment(size_t partitions) : passed_(partitions, 0) {}
+  explicit StatementAlignment(size_t partitions) : lanes_(partitions) {}
 
-  // A partition begins behind its first `statements` ones (known from its position).
-  void Begin(size_t partition, uint64_t statements);
-  // The partition is read to its end, and holds nobody up.
+  // A partition begins behind the statement with the mark `last`, and behind its first `unmarked`
+  // ones without a mark (known from its position).
+  void Begin(size_t partition, uint64_t unmarked, StatementMark last = {});
+  // The partition is read to its end, its rows are sent, and it holds nobody up.
   void End(size_t partition);
 
-  enum class Turn : uint8_t { kSend, kFollow, kStop };
-  // Called by the partition's thread in front of its next statement, its rows before it sent. Waits
-  // until all have come here, and, where another one sends, until that has sent it.
-  Turn Arrive(size_t partition, const SourceOutput& output);
+  enum class Turn : uint8_t {
+    kSend,
+    kFollow,  // another partition has sent it
+    // Some partitions do not have it: its writer was killed while it sent it. It has not taken
+    // effect, and comes again.
+    kSkip,
+    kStop,
+  };
+  // Called by the partition's thread in front of a statement, its rows before it sent. Waits until
+  // all have come here, and, where another one sends, until that has sent it.
+  Turn Arrive(size_t partition, StatementMark mark, const SourceOutput& output);
+  // The same for the partition's next statement without a mark.
+  Turn ArriveUnmarked(size_t partition, const SourceOutput& output);
   // The one whose turn it was to send has done so.
   void Sent(size_t partition);
-  uint64_t passed(size_t partition) const;
+  uint64_t unmarked(size_t partition) const;
 
   // Without statements the first rows of a partition show the table; all must show the same one.
-  // True: this partition is the first and sends it, before it calls Sent for it. Errors:
-  // kUnsupported where partitions differ.
-  Result<bool> Announce(const StatementChange& change, const std::string& topic);
+  // True: this partition is the first and sends it, before it calls Announced; others wait for that
+  // (false, also where the pipeline stops meanwhile). Errors: kUnsupported where partitions differ.
+  Result<bool> Announce(const StatementChange& change, const std::string& topic,
+                        const SourceOutput& output);
+  void Announced(const TablePath& table);
 
  private:
+  struct Lane {
+    uint64_t unmarked = 0;  // statements without a mark behind it
+    StatementMark arrived;  // the statement that it has come to, or went on from
+    bool has_arrived = false;
+    bool has_ended = false;
+  };
+  struct Shown {
+    TableSchemaPtr schema;
+    bool is_sent = false;
+  };
+  bool IsSent(StatementMark mark) const;
+  void TakeForSent(StatementMark mark);
+  // The first of the statements that partitions wait at; false while one is still on its way.
+  bool FirstOf(StatementMark* first, bool* in_all, size_t* sender) const;
+
   mutable std::mutex mutex_;
   std::condition_variable moved_;
-  std::vector<uint64_t> passed_;   // statements behind each partition
-  std::vector<uint64_t> arrived_;  // statements that each has come to
-  uint64_t sent_ = 0;              // statements that were sent on in this process, or before it
-  std::map<TablePath, TableSchemaPtr> announced_;
+  std::vector<Lane> lanes_;
+  // That were sent on in this process, or before it.
+  uint64_t sent_unmarked_ = 0;
+  std::vector<StatementMark> sent_;  // with a mark: what a partition may still come to
+  std::map<TablePath, Shown> announced_;
 };
 
 }  // namespace driftless

@@ -4,12 +4,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
+
+#include "pipeline/sources/kafka/aligning_output.h"
+#include "pipeline/sources/kafka/resume.h"
+#include "sinks/clients/kafka/statement_header.h"
 
 namespace driftless {
 namespace {
@@ -33,86 +36,6 @@ std::string_view WithoutTableId(std::string_view key, std::string* scratch) {
   scratch->append(key.substr(at + 2));
   return *scratch;
 }
-
-// Between a partition's stream and the pipeline: statements wait for the topic's other partitions.
-class AligningOutput : public SourceOutput {
- public:
-  AligningOutput(SourceOutput* output, const KafkaPartition& partition)
-      : output_(*output), partition_(partition) {}
-
-  bool Changes(ChangeBatchPtr batch) override { return output_.Changes(std::move(batch)); }
-  bool Schema(StatementChangePtr change, std::string position) override {
-    if (partition_.alignment == nullptr) return output_.Schema(std::move(change), position);
-    if (change->inferred && !is_aligned_) {
-      auto sends = partition_.alignment->Announce(*change, partition_.topic);
-      if (!sends) {
-        failure_ = std::move(sends.error()).Position(position);
-        return false;
-      }
-      return !*sends || output_.Schema(std::move(change), std::move(position));
-    }
-    switch (partition_.alignment->Arrive(partition_.index, output_)) {
-      case StatementAlignment::Turn::kStop: return false;
-      case StatementAlignment::Turn::kFollow: return true;
-      case StatementAlignment::Turn::kSend: break;
-    }
-    const bool go_on = output_.Schema(std::move(change), std::move(position));
-    partition_.alignment->Sent(partition_.index);
-    return go_on;
-  }
-  bool Progress(const Point& point, std::string resume, int64_t event_time_ms) override {
-    return output_.Progress(point, std::move(resume), event_time_ms);
-  }
-  bool DeadLetter(const Point& point, std::string position, std::string_view record,
-                  const Error& error) override {
-    return output_.DeadLetter(point, std::move(position), record, error);
-  }
-  // Where every partition carries the statement, the first one speaks for all.
-  bool Unseen(const UnseenChange& change) override {
-    const bool speaks = partition_.alignment == nullptr || partition_.index == 0;
-    return speaks ? output_.Unseen(change) : !output_.stopping();
-  }
-  bool stopping() const override { return output_.stopping(); }
-
-  // Whether what is sent now is known to every partition, whatever it was made from.
-  void SetAligned(bool is_aligned) { is_aligned_ = is_aligned; }
-
-  std::optional<Error> TakeFailure() { return std::exchange(failure_, std::nullopt); }
-
- private:
-  SourceOutput& output_;
-  const KafkaPartition& partition_;
-  std::optional<Error> failure_;
-  bool is_aligned_ = false;
-};
-
-// What a position keeps to go on.
-struct Resume {
-  uint64_t statements = 0;  // that were sent
-  uint64_t records = 0;     // of the topic of statements that were taken
-  int64_t next_offset = -1;
-
-  std::string ToText() const {
-    return std::to_string(statements) + " " + std::to_string(records) + " " +
-           std::to_string(next_offset);
-  }
-  int64_t NextOffset(const Point& last) const {
-    return next_offset >= 0 ? next_offset : static_cast<int64_t>(last.offset) + 1;
-  }
-  static Resume Parse(std::string_view text) {
-    Resume resume;
-    const char* at = text.data();
-    const char* end = at + text.size();
-    const auto number = [&](auto* value) {
-      while (at < end && *at == ' ') ++at;
-      at = std::from_chars(at, end, *value).ptr;
-    };
-    number(&resume.statements);
-    number(&resume.records);
-    if (at < end) number(&resume.next_offset);
-    return resume;
-  }
-};
 
 // How long a partition must have nothing new, and a statement be known, before the statement is
 // carried out there without a row behind it: rows from before it may still be on their way.
@@ -143,11 +66,11 @@ class KafkaPartitionReader::Reading {
     }
     Result<void> result = Loop(check_topics);
     rd_kafka_consume_stop(topic_.get(), partition_.partition);
-    if (partition_.alignment != nullptr) partition_.alignment->End(partition_.index);
     if (!output_.stopping()) {
       if (result) DRIFTLESS_TRY(stream_.End());
       Flush();
     }
+    if (partition_.alignment != nullptr) partition_.alignment->End(partition_.index);
     const auto& counters = stream_.counters();
     spdlog::info(
         "kafka source: {}: {} records, {} changes, {} schema changes, {} tombstones, {} "
@@ -182,9 +105,9 @@ class KafkaPartitionReader::Reading {
       if (partition_.alignment != nullptr) partition_.alignment->Begin(partition_.index, 0);
       return StartOffset(low);
     }
-    const Resume resume = Resume::Parse(from.Resume(point_.stream));
+    const KafkaResume resume = KafkaResume::Parse(from.Resume(point_.stream));
     if (partition_.alignment != nullptr) {
-      partition_.alignment->Begin(partition_.index, resume.statements);
+      partition_.alignment->Begin(partition_.index, resume.statements, resume.last);
     }
     records_ = resume.records;
     next_offset_ = resume.NextOffset(*last);
@@ -344,7 +267,7 @@ class KafkaPartitionReader::Reading {
     point_ = point;
     has_point_ = true;
     if (partition_.alignment != nullptr) {
-      resume_.statements = partition_.alignment->passed(partition_.index);
+      resume_.statements = partition_.alignment->unmarked(partition_.index);
     }
     resume_.records = records_;
     resume_.next_offset = next_offset_;
@@ -380,13 +303,72 @@ class KafkaPartitionReader::Reading {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, TakeStatementsBefore(row_place_));
       if (!go_on) return false;
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on,
-                               stream_.Message(partition_.topic, key, value, next, origin_));
-    if (!go_on) return false;
-    next.row = stream_.last_row();
+    const std::optional<MarkedStatement> marked = MarkOf(message, value);
+    std::optional<StatementAlignment::Turn> turn;
+    if (marked) {
+      if (!Flush()) return false;  // its rows are in front of it, and the position too
+      turn = TurnAt(*marked);
+      if (*turn == StatementAlignment::Turn::kStop) return false;
+    }
+    if (turn != StatementAlignment::Turn::kSkip) {
+      output_.SetTurn(turn);
+      auto taken = stream_.Message(partition_.topic, key, value, next, origin_);
+      output_.SetTurn(std::nullopt);
+      if (!taken || !*taken) return taken;
+    }
+    if (marked && turn != StatementAlignment::Turn::kSkip) Passed(*marked, *turn);
+    if (turn != StatementAlignment::Turn::kSkip) next.row = stream_.last_row();
     next_offset_ = message.offset + 1;
     MoveTo(next);
     return true;
+  }
+
+  // A statement of our own sink (sinks/clients/kafka/statement_header.h).
+  struct MarkedStatement {
+    StatementMark mark;
+    uint64_t identity = 0;
+    int64_t offset = 0;
+  };
+  std::optional<MarkedStatement> MarkOf(const rd_kafka_message_t& message, std::string_view value) {
+    if (partition_.schemas != nullptr) return std::nullopt;
+    rd_kafka_headers_t* headers = nullptr;
+    const void* text = nullptr;
+    size_t size = 0;
+    if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR ||
+        rd_kafka_header_get_last(headers, kafka::kStatementHeader, &text, &size) !=
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
+      return std::nullopt;
+    }
+    const std::string_view header(static_cast<const char*>(text), size);
+    const auto mark = StatementMark::Parse(header);
+    if (!mark || mark->run == 0) return std::nullopt;
+    const std::string_view name = header.substr(std::min(header.find(' '), header.size()));
+    return MarkedStatement{*mark, RecentStatements::IdentityOf(name, value), message.offset};
+  }
+
+  StatementAlignment::Turn TurnAt(const MarkedStatement& statement) {
+    if (resume_.recent.Contains(statement.identity)) {
+      spdlog::info("{}:{}: a statement stands here again: its writer was started again", origin_,
+                   statement.offset);
+      return StatementAlignment::Turn::kSkip;
+    }
+    if (partition_.alignment == nullptr) return StatementAlignment::Turn::kSend;
+    const auto turn = partition_.alignment->Arrive(partition_.index, statement.mark, output_);
+    if (turn == StatementAlignment::Turn::kSkip) {
+      spdlog::warn(
+          "{}:{}: a statement does not stand in every partition, and is passed over: its writer "
+          "was stopped while it sent it, and sends it again",
+          origin_, statement.offset);
+    }
+    return turn;
+  }
+
+  void Passed(const MarkedStatement& statement, StatementAlignment::Turn turn) {
+    if (partition_.alignment != nullptr && turn == StatementAlignment::Turn::kSend) {
+      partition_.alignment->Sent(partition_.index);
+    }
+    resume_.last = statement.mark;
+    resume_.recent.Add(statement.identity);
   }
 
   // Sends all that waits and says how far the partition is. False: the pipeline stops.
@@ -409,7 +391,7 @@ class KafkaPartitionReader::Reading {
   std::unique_ptr<rd_kafka_topic_t, DestroyTopic> topic_;
   Point point_;  // the last record, or statement without a record behind it, that was consumed
   bool has_point_ = false;
-  Resume resume_;  // of point_
+  KafkaResume resume_;  // of point_
   int64_t next_offset_ = 0;
   uint64_t records_ = 0;  // of the topic of statements that were taken
   uint64_t taken_statements_ = 0;
@@ -432,7 +414,7 @@ KafkaPartitionReader::KafkaPartitionReader(const KafkaSourceOptions& options,
 KafkaPartitionReader::~KafkaPartitionReader() = default;
 
 int64_t KafkaPartitionReader::NextOffset(const Point& last, std::string_view resume) {
-  return Resume::Parse(resume).NextOffset(last);
+  return KafkaResume::Parse(resume).NextOffset(last);
 }
 
 Result<void> KafkaPartitionReader::Run(const CutPosition& from,
