@@ -76,13 +76,14 @@ Result<void> ProducerTopic::Send(const Outgoing& message, const Headers& headers
       message.is_tombstone ? nullptr : const_cast<char*>(message.value.data());  // NOLINT(banned)
   const size_t value_size = message.is_tombstone ? 0 : message.value.size();
   const void* key = message.has_key ? message.key.data() : nullptr;
+  void* ticket = reinterpret_cast<void*>(message.ticket);  // NOLINT(banned): never looked behind
   int waited_ms = 0;
   int last_length = -1;
   while (true) {
     rd_kafka_resp_err_t err = RD_KAFKA_RESP_ERR_NO_ERROR;
     if (headers.empty()) {
       const int sent = rd_kafka_produce(topic_, message.partition, RD_KAFKA_MSG_F_COPY, value,
-                                        value_size, key, message.key.size(), nullptr);
+                                        value_size, key, message.key.size(), ticket);
       if (sent != 0) err = rd_kafka_last_error();
     } else {
       rd_kafka_headers_t* list = rd_kafka_headers_new(headers.size());
@@ -93,7 +94,8 @@ Result<void> ProducerTopic::Send(const Outgoing& message, const Headers& headers
       err = rd_kafka_producev(
           handle, RD_KAFKA_V_RKT(topic_), RD_KAFKA_V_PARTITION(message.partition),
           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value, value_size),
-          RD_KAFKA_V_KEY(key, message.key.size()), RD_KAFKA_V_HEADERS(list), RD_KAFKA_V_END);
+          RD_KAFKA_V_KEY(key, message.key.size()), RD_KAFKA_V_HEADERS(list),
+          RD_KAFKA_V_OPAQUE(ticket), RD_KAFKA_V_END);
       if (err != RD_KAFKA_RESP_ERR_NO_ERROR) rd_kafka_headers_destroy(list);
     }
     if (err == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
@@ -133,6 +135,14 @@ bool FirstMessages::IsKnown(int32_t partition, int64_t now_us) const {
 
 void FirstMessages::Took(int32_t partition, int64_t now_us) {
   acknowledged_us_[static_cast<size_t>(partition)].store(now_us, std::memory_order_relaxed);
+}
+
+Result<void> WaitFor(Client* client, uint64_t ticket, size_t messages) {
+  while (!client->events().WaitFor(ticket, messages)) {
+    rd_kafka_poll(client->handle(), 0);  // what could not be delivered
+    DRIFTLESS_TRY(FailureOf(client));
+  }
+  return {};
 }
 
 Result<void> Flush(Client* client) {

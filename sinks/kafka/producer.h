@@ -24,6 +24,7 @@ struct Outgoing {
   bool has_key = false;
   std::string_view value;
   bool is_tombstone = false;
+  uint64_t ticket = 0;  // somebody waits for it: WaitFor
 };
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -71,6 +72,10 @@ class FirstMessages {
   std::vector<std::atomic<int64_t>> acknowledged_us_;  // steady; 0: never
 };
 int64_t SteadyMicros();
+
+// Waits until so many messages with this ticket (client->events().NewTicket()) are acknowledged.
+// Errors: as Flush.
+Result<void> WaitFor(Client* client, uint64_t ticket, size_t messages);
 
 // Waits until every message is acknowledged. Errors: the first message's that was not delivered.
 Result<void> Flush(Client* client);

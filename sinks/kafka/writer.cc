@@ -85,17 +85,17 @@ class KafkaWriter : public StatementWriter {
   int64_t buffered_bytes() const override { return 0; }
 
  private:
-  // One message of the batch; one that is too large is put aside where the user wants that.
-  Result<void> Send(size_t index, const ChangeBatch& batch) {
+  // One message of the batch; false: it is too large, and is put aside, as the user wants.
+  Result<bool> Send(size_t index, const ChangeBatch& batch) {
     Result<void> sent = topic_.Send(outgoing_[index], headers_);
     if (sent) [[likely]]
-      return {};
+      return true;
     const uint32_t row = messages_.messages[index].row;
     const bool set_aside = sent.error().kind() == ErrorKind::kRefused && reporter_ != nullptr &&
                            target_.options->dead_letters_large;
     if (!set_aside) return std::move(sent).error().Position(batch.point(row).ToString());
     reporter_->DeadLetter(batch, row, sent.error());
-    return {};
+    return false;
   }
 
   // The batch's first message of every partition that knows nothing of this client: alone, and
@@ -108,14 +108,17 @@ class KafkaWriter : public StatementWriter {
     if (std::all_of(outgoing_.begin(), outgoing_.end(), is_known)) return {};
     const std::lock_guard<std::mutex> lock(first.mutex());
     is_sent_.assign(outgoing_.size(), false);
+    const uint64_t ticket = target_.client->events().NewTicket();
     std::set<int32_t> partitions;
     for (size_t i = 0; i < outgoing_.size(); ++i) {
       const int32_t partition = outgoing_[i].partition;
-      if (is_known(outgoing_[i]) || !partitions.insert(partition).second) continue;
+      if (is_known(outgoing_[i]) || partitions.contains(partition)) continue;
       is_sent_[i] = true;
-      DRIFTLESS_TRY(Send(i, batch));
+      outgoing_[i].ticket = ticket;
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool sent, Send(i, batch));
+      if (sent) partitions.insert(partition);
     }
-    DRIFTLESS_TRY(Flush(target_.client));
+    DRIFTLESS_TRY(WaitFor(target_.client, ticket, partitions.size()));
     for (const int32_t partition : partitions) first.Took(partition, now_us);
     return {};
   }
@@ -160,9 +163,10 @@ Result<void> SendStatement(const WriterTarget& target, const TablePath& table,
   // clients where each has its transactions. A statement is acknowledged by all partitions before
   // the next one is sent, so that they stand in one order in all of them.
   const std::lock_guard<std::mutex> lock(target.order->mutex);
+  outgoing.ticket = target.client->events().NewTicket();
   if (options.schema_events == SchemaEvents::kTopic) {
     DRIFTLESS_TRY(ProducerTopic(target.client, options.schema_topic).Send(outgoing, headers));
-    return Flush(target.client);
+    return WaitFor(target.client, outgoing.ticket, 1);
   }
   headers.emplace_back(kStatementHeader, std::to_string(target.order->run) + "." +
                                              std::to_string(++target.order->number) + " " +
@@ -175,7 +179,7 @@ Result<void> SendStatement(const WriterTarget& target, const TablePath& table,
   for (outgoing.partition = 0; outgoing.partition < partitions; ++outgoing.partition) {
     DRIFTLESS_TRY(topic.Send(outgoing, headers));
   }
-  DRIFTLESS_TRY(Flush(target.client));
+  DRIFTLESS_TRY(WaitFor(target.client, outgoing.ticket, static_cast<size_t>(partitions)));
   for (int32_t i = 0; i < partitions; ++i) first.Took(i, SteadyMicros());
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 
 namespace driftless::kafka {
 namespace {
@@ -52,6 +53,20 @@ void OnDelivery(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
   events->Failed(MakeKafkaError(message->err, std::move(what)));
 }
 
+// Every message passes here, on a thread of the client. delivery.report.only.error keeps the
+// reports of those that nobody waits for away.
+rd_kafka_resp_err_t OnAcknowledged(rd_kafka_t*, rd_kafka_message_t* message, void* opaque) {
+  const auto ticket = reinterpret_cast<uintptr_t>(message->_private);
+  if (ticket != 0 && message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    static_cast<ClientEvents*>(opaque)->Acknowledged(ticket);
+  }
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+rd_kafka_resp_err_t OnNew(rd_kafka_t* client, const rd_kafka_conf_t*, void* opaque, char*, size_t) {
+  return rd_kafka_interceptor_add_on_acknowledgement(client, "tickets", OnAcknowledged, opaque);
+}
+
 // The client's log lines would go to standard error; what matters comes through OnError.
 void OnLog(const rd_kafka_t*, int, const char*, const char*) {}
 
@@ -72,6 +87,26 @@ void ClientEvents::Note(int, std::string text) {
 void ClientEvents::Failed(Error error) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!failure_) failure_ = std::move(error);
+}
+
+uint64_t ClientEvents::NewTicket() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return ++last_ticket_;
+}
+
+void ClientEvents::Acknowledged(uint64_t ticket) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++acknowledged_[ticket];
+  moved_.notify_all();
+}
+
+bool ClientEvents::WaitFor(uint64_t ticket, size_t messages) {
+  constexpr std::chrono::milliseconds kMoment(20);
+  std::unique_lock<std::mutex> lock(mutex_);
+  const bool is_done =
+      moved_.wait_for(lock, kMoment, [&] { return acknowledged_[ticket] >= messages; });
+  if (is_done) acknowledged_.erase(ticket);
+  return is_done;
 }
 
 std::string ClientEvents::last_problem() const {
@@ -171,7 +206,10 @@ Result<std::unique_ptr<Client>> Client::Make(Role role, const Properties& proper
   rd_kafka_conf_set_opaque(conf.get(), client->events_.get());
   rd_kafka_conf_set_error_cb(conf.get(), OnError);
   rd_kafka_conf_set_log_cb(conf.get(), OnLog);
-  if (role == Role::kProducer) rd_kafka_conf_set_dr_msg_cb(conf.get(), OnDelivery);
+  if (role == Role::kProducer) {
+    rd_kafka_conf_set_dr_msg_cb(conf.get(), OnDelivery);
+    rd_kafka_conf_interceptor_add_on_new(conf.get(), "tickets", OnNew, client->events_.get());
+  }
   client->handle_ = rd_kafka_new(role == Role::kProducer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER,
                                  conf.get(), text, sizeof text);
   if (client->handle_ == nullptr) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,10 +33,19 @@ class ClientEvents {
   std::string last_problem() const;  // "SASL authentication failed"; empty: none
   std::optional<Error> failure() const;
 
+  // Messages that somebody waits for carry a ticket (their opaque pointer, as a number).
+  uint64_t NewTicket();
+  void Acknowledged(uint64_t ticket);
+  // Waits a moment; true when so many messages of the ticket are acknowledged, which forgets it.
+  bool WaitFor(uint64_t ticket, size_t messages);
+
  private:
   mutable std::mutex mutex_;
+  std::condition_variable moved_;
   std::string last_problem_;
   std::optional<Error> failure_;
+  uint64_t last_ticket_ = 0;
+  std::map<uint64_t, size_t> acknowledged_;
 };
 
 // One client of a cluster. Messages that cannot be delivered are kept in events().failure().
