@@ -18,7 +18,8 @@ constexpr int64_t kDaysPerEra = 146097;
 constexpr int64_t kDaysToEpoch = 719468;  // 0000-03-01 to 1970-01-01
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-int64_t FloorMod(int64_t a, int64_t b) { return a - FloorDiv(a, b) * b; }
+// Without the multiple of b, which may lie below the least number.
+int64_t FloorMod(int64_t a, int64_t b) { return a % b + (a % b < 0 ? b : 0); }
 }  // namespace
 
 int64_t DaysFromCivil(const CivilDate& date) {

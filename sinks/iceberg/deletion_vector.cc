@@ -45,7 +45,7 @@ Result<std::vector<int64_t>> DecodeDeletionVector(std::string_view blob) {
   if (!vector.starts_with(kVectorMagic)) return Bad("has a wrong magic number");
   if (BigEndian(blob.substr(blob.size() - 4)) != Crc(vector)) return Bad("has a wrong checksum");
   try {
-    const std::string_view bitmap = vector.substr(kVectorMagic.size());
+    const std::string bitmap(vector.substr(kVectorMagic.size()));  // the library wants it aligned
     const auto rows = Roaring64Map::readSafe(bitmap.data(), bitmap.size());
     std::vector<uint64_t> positions(rows.cardinality());
     rows.toUint64Array(positions.data());
@@ -59,10 +59,11 @@ std::string EncodeDeletionVector(std::span<const int64_t> positions) {
   Roaring64Map rows;
   for (const int64_t position : positions) rows.add(static_cast<uint64_t>(position));
   rows.runOptimize();
+  // The library stores whole words: it wants an aligned beginning.
+  std::string bitmap(rows.getSizeInBytes(), '\0');
+  rows.write(bitmap.data());
   std::string vector(kVectorMagic);
-  const size_t header = vector.size();
-  vector.resize(header + rows.getSizeInBytes());
-  rows.write(vector.data() + header);
+  vector += bitmap;
   std::string blob;
   AppendBigEndian(static_cast<uint32_t>(vector.size()), &blob);
   blob += vector;
