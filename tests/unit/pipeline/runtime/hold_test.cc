@@ -80,8 +80,8 @@ TEST(HoldTest, ItemsParkedInMemoryComeAgainAfterACrash) {
   harness.Checkpoint(2);
   harness.Crash();
   harness.gates_->Open(1);
-  harness.Start();
   harness.Request(1, "approve");  // no such hold: the creates took 1 and 2
+  harness.Start();
   EXPECT_TRUE(Eventually([&] { return !harness.Answer().empty(); }));
   EXPECT_THAT(harness.Answer(), ::testing::StartsWith("refused"));
   ExpectFinished(harness.Wait());
