@@ -11,6 +11,7 @@
 #include "pipeline/cli/dry_run.h"
 #include "pipeline/sources/source.h"
 #include "sinks/api/component.h"
+#include "sinks/api/server_version.h"
 
 namespace driftless {
 namespace {
@@ -92,6 +93,7 @@ class LiveCheck {
       DRIFTLESS_ASSIGN_OR_RETURN(const SinkInfo info, sink->Connect());
       fmt::print("sink {}: {}{}{}\n", definition.name, info.product,
                  info.version.empty() ? "" : " ", info.version);
+      DRIFTLESS_TRY(CheckExtensions(sink->matrix(), definition.extensions, info));
       return sink;
     }
     return MakeError(ErrorKind::kUnsupported,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/runtime/control.h"
+#include "sinks/api/server_version.h"
 
 // The start of a run: what a former process left is settled, row by row of the table in
 // architecture.md 7, before any row is read.
@@ -84,6 +85,7 @@ Result<void> Runtime::Impl::ConnectSinks() {
       continue;
     }
     run->info = std::move(*info);
+    DRIFTLESS_TRY(CheckExtensions(config.sink->matrix(), config.policy.extensions, run->info));
     const auto known = std::find_if(stored.begin(), stored.end(), [&](const StoredSink& sink) {
       return sink.name == config.name;
     });

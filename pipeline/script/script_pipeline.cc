@@ -71,6 +71,26 @@ OptionValues WithWarehouse(const OptionValues& values, const std::string& wareho
   return OptionValues(values.specs(), std::move(copy));
 }
 
+// Whether the sink's servers are all on this machine, such as tests/doubles/olap_server: a script
+// creates and changes tables, and never somebody else's.
+bool IsOnLoopback(const SinkDefinition& sink) {
+  bool any = false;
+  for (const std::string_view key : {"jdbc-url", "load-url", "fenodes", "benodes"}) {
+    const OptionValues::Value* value = sink.options.Find(key);
+    if (value == nullptr || !value->explicitly_set) continue;
+    std::string_view text = value->text;
+    if (!value->items.empty()) {
+      if (value->items.size() > 1) return false;
+      text = value->items.front();
+    }
+    const size_t scheme = text.find("://");
+    if (scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+    if (!text.starts_with("127.0.0.1:") || text.find(',') != std::string_view::npos) return false;
+    any = true;
+  }
+  return any;
+}
+
 // Whether the directive's words, "[TABLE] [EVENT]", name the record.
 bool Names(const ScriptDirective& directive, const AuditRecord& record) {
   return std::all_of(directive.words.begin(), directive.words.end(), [&](const std::string& word) {
@@ -130,7 +150,7 @@ Result<void> ScriptPipeline::Configure(const ScriptDirective& directive) {
 }
 
 bool ScriptPipeline::IsReal(const SinkDefinition& sink) const {
-  return real_sinks_ && sink.type == "paimon";
+  return real_sinks_ && (sink.type == "paimon" || IsOnLoopback(sink));
 }
 
 SinkEnvironment ScriptPipeline::EnvironmentOf(const SinkDefinition& sink) const {
@@ -145,8 +165,7 @@ SinkEnvironment ScriptPipeline::EnvironmentOf(const SinkDefinition& sink) const 
 Result<std::unique_ptr<Sink>> ScriptPipeline::MakeSink(const SinkDefinition& sink) {
   const SinkComponent& component = ComponentOf(sink.type);
   if (IsReal(sink)) {
-    return component.make_sink(WithWarehouse(sink.options, folder_ + "/warehouse"),
-                               EnvironmentOf(sink));
+    return component.make_sink(RealOptions(sink), EnvironmentOf(sink));
   }
   return MakeMemorySink(component, sink.options, stores_.at(sink.name));
 }
@@ -317,8 +336,12 @@ Result<ScriptPipeline::TableName> ScriptPipeline::NameOf(const ScriptDirective& 
 }
 
 Result<std::unique_ptr<TableReader>> ScriptPipeline::MakeReader(const SinkDefinition& sink) const {
-  return ComponentOf(sink.type).make_reader(WithWarehouse(sink.options, folder_ + "/warehouse"),
-                                            EnvironmentOf(sink));
+  return ComponentOf(sink.type).make_reader(RealOptions(sink), EnvironmentOf(sink));
+}
+
+OptionValues ScriptPipeline::RealOptions(const SinkDefinition& sink) const {
+  if (sink.type != "paimon") return sink.options;
+  return WithWarehouse(sink.options, folder_ + "/warehouse");
 }
 
 Result<std::optional<SinkTable>> ScriptPipeline::Schema(const ScriptDirective& directive) {

@@ -57,6 +57,7 @@ class ScriptPipeline {
   Result<std::unique_ptr<Sink>> MakeSink(const SinkDefinition& sink);
   Result<std::unique_ptr<TableReader>> MakeReader(const SinkDefinition& sink) const;
   bool IsReal(const SinkDefinition& sink) const;
+  OptionValues RealOptions(const SinkDefinition& sink) const;
   SinkEnvironment EnvironmentOf(const SinkDefinition& sink) const;
   Result<std::unique_ptr<StateStore>> OpenState() const;
   std::string StateFolder() const { return folder_ + "/state"; }

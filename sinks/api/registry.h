@@ -61,9 +61,13 @@ Result<std::unique_ptr<Sink>> MakeKafkaSink(const OptionValues& options,
 void CheckKafkaSink(const OptionValues& options, Problems* problems);
 Result<std::unique_ptr<Sink>> MakeStarRocksSink(const OptionValues& options,
                                                 const SinkEnvironment& environment);
+Result<std::unique_ptr<TableReader>> MakeStarRocksReader(const OptionValues& options,
+                                                         const SinkEnvironment& environment);
 void CheckStarRocksSink(const OptionValues& options, Problems* problems);
 Result<std::unique_ptr<Sink>> MakeSelectDbSink(const OptionValues& options,
                                                const SinkEnvironment& environment);
+Result<std::unique_ptr<TableReader>> MakeSelectDbReader(const OptionValues& options,
+                                                        const SinkEnvironment& environment);
 void CheckSelectDbSink(const OptionValues& options, Problems* problems);
 
 }  // namespace driftless

@@ -117,6 +117,15 @@ std::string QuoteName(std::string_view name) {
   return quoted + "`";
 }
 
+std::string QuoteNames(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    if (!list.empty()) list += ", ";
+    list += QuoteName(name);
+  }
+  return list;
+}
+
 std::string QuotePath(const TablePath& table) {
   return QuoteName(table.database) + "." + QuoteName(table.table);
 }
@@ -126,7 +135,11 @@ Statement StatementOf(const Dialect& dialect, const Step& step, const CreateOpti
   const std::string path = QuotePath(step.before.path);
   if (!step.after) return {StatementKind::kDropTable, "DROP TABLE IF EXISTS " + path};
   if (step.creates_table) {
-    return {StatementKind::kCreateTable, CreateTable(dialect, *step.after, options)};
+    const bool is_partitioned =
+        !step.after->partition_keys.empty() ||
+        (options.auto_partition != nullptr && options.auto_partition(*step.after).has_value());
+    return {is_partitioned ? StatementKind::kCreatePartitionedTable : StatementKind::kCreateTable,
+            CreateTable(dialect, *step.after, options)};
   }
   if (step.before == *step.after) {
     return {StatementKind::kTruncateTable, "TRUNCATE TABLE " + path};
@@ -134,6 +147,10 @@ Statement StatementOf(const Dialect& dialect, const Step& step, const CreateOpti
   Statement change = ChangeOfColumns(dialect, step.before, *step.after, timeout_ms);
   change.sql = "ALTER TABLE " + path + " " + change.sql;
   return change;
+}
+
+bool CreatesTable(StatementKind kind) {
+  return kind == StatementKind::kCreateTable || kind == StatementKind::kCreatePartitionedTable;
 }
 
 bool StartsJob(StatementKind kind) {
@@ -157,24 +174,6 @@ NativeType SplitNativeType(std::string_view text) {
     if (at >= text.size() || text[at] != ',') break;
   }
   return type;
-}
-
-bool IsOlder(std::string_view version, std::string_view than) {
-  const auto numbers = [](std::string_view text) {
-    std::vector<int> parts;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at < end) {
-      int number = 0;
-      const auto [stop, error] = std::from_chars(at, end, number);
-      if (error != std::errc()) break;
-      parts.push_back(number);
-      if (stop == end || *stop != '.') break;
-      at = stop + 1;
-    }
-    return parts;
-  };
-  return numbers(version) < numbers(than);
 }
 
 }  // namespace driftless::olap

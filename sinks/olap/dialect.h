@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,15 +11,25 @@
 
 namespace driftless::olap {
 
+// Partitions that the server makes for itself as rows come: one for each `unit` of `column`.
+struct RangePartition {
+  std::string column;
+  std::string unit;  // "day"
+};
+// The partitions of a table that is created; none: it has no such ones. Null where no table has.
+using AutoPartitionOf = std::function<std::optional<RangePartition>(const SinkTable&)>;
+
 // What the user says about tables that are created.
 struct CreateOptions {
   int64_t buckets = 0;  // 0: the server decides
   std::map<std::string, std::string> properties;
+  AutoPartitionOf auto_partition;
 };
 
 // The kinds of statements that differ in what a server must be able to do.
 enum class StatementKind : uint8_t {
   kCreateTable,
+  kCreatePartitionedTable,
   kDropTable,
   kTruncateTable,
   kAddColumn,
@@ -38,6 +50,9 @@ class Dialect {
   // Empty where the statement is as old as the product, or the version is new enough.
   virtual std::string VersionProblem(StatementKind kind, std::string_view version) const = 0;
 
+  // From which version on the server takes compressed JSON.
+  virtual std::string_view PackingVersion() const = 0;
+
   // The column type of a logical type in the sink's normal form: "VARCHAR(60)".
   virtual std::string TypeText(const LogicalType& type) const = 0;
   // Everything of CREATE TABLE behind the list of columns, with a leading blank.
@@ -57,6 +72,8 @@ class Dialect {
 
 // "text" with everything escaped that the servers' lexers take for something else.
 std::string QuoteText(std::string_view text);
+// "`a`, `b`"
+std::string QuoteNames(const std::vector<std::string>& names);
 // `name`
 std::string QuoteName(std::string_view name);
 std::string QuotePath(const TablePath& table);
@@ -69,6 +86,7 @@ struct Statement {
 };
 Statement StatementOf(const Dialect& dialect, const Step& step, const CreateOptions& options,
                       int64_t timeout_ms);
+bool CreatesTable(StatementKind kind);
 // Whether the server carries it out as a job of its own.
 bool StartsJob(StatementKind kind);
 
@@ -80,8 +98,5 @@ struct NativeType {
   int64_t second = -1;
 };
 NativeType SplitNativeType(std::string_view text);
-
-// Versions by their numbers: "3.3.2-857dd73" is below "3.10". What is no number ends a version.
-bool IsOlder(std::string_view version, std::string_view than);
 
 }  // namespace driftless::olap

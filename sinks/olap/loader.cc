@@ -1,10 +1,12 @@
 #include "sinks/olap/loader.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <span>
 #include <thread>
 
-#include "sinks/olap/http_client.h"
+#include "sinks/olap/front_ends.h"
 #include "sinks/olap/load_answer.h"
 
 namespace driftless::olap {
@@ -32,6 +34,12 @@ std::string Plain(std::string_view text) {
   return plain;
 }
 
+bool ContainsAny(std::string_view message, std::span<const std::string_view> texts) {
+  return std::any_of(texts.begin(), texts.end(), [&](std::string_view text) {
+    return message.find(text) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 Labels::Labels(std::string_view prefix, const CommitIdentity& identity) {
@@ -53,18 +61,26 @@ std::string Labels::Of(CutId cut, uint32_t attempt, int number) const {
          std::to_string(number);
 }
 
+// What StarRocks' and Doris' connectors wait for. A back end without room may have some again after
+// a compaction.
 bool load_retry::IsBusy(std::string_view message) {
-  static constexpr std::array<std::string_view, 7> kBusy = {"current running txns on db",
+  static constexpr std::array<std::string_view, 9> kBusy = {"current running txns on db",
                                                             "too many tablet versions",
                                                             "exceed max version num",
                                                             "tablet version count",
                                                             "-235",
                                                             "get database write lock timeout",
-                                                            "blocked on schema change"};
-  for (const std::string_view text : kBusy) {
-    if (message.find(text) != std::string_view::npos) return true;
-  }
-  return false;
+                                                            "blocked on schema change",
+                                                            "exceed capacity limit",
+                                                            "No space left on device"};
+  return ContainsAny(message, kBusy);
+}
+
+bool load_retry::IsFinal(std::string_view message) {
+  static constexpr std::array<std::string_view, 4> kFinal = {
+      "too many filtered rows", "primary key size exceed the limit",
+      "Only primary key table support partial update", "Access denied"};
+  return ContainsAny(message, kFinal);
 }
 
 void load_retry::Wait(int tries) {
@@ -72,7 +88,7 @@ void load_retry::Wait(int tries) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100 << shift));
 }
 
-Error RefusedLoad(HttpClient* http, const TablePath& table, const LoadAnswer& answer) {
+Error RefusedLoad(FrontEnds* http, const TablePath& table, const LoadAnswer& answer) {
   std::string text = "the server refused rows for " + table.ToString() + ": " +
                      (answer.message.empty() ? answer.status : answer.message);
   if (!answer.error_url.empty()) {

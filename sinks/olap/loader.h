@@ -20,6 +20,19 @@ class Labels {
   std::string owner_;
 };
 
+// How a body is packed on its way.
+enum class Packing : uint8_t { kNone, kGzip, kLz4Frame };
+// Errors: kInternal.
+Result<std::string> Pack(Packing packing, std::string_view body);
+
+// One request with rows.
+struct LoadRequest {
+  // Parts become visible in this order; rows of one part in the order that they were sent in.
+  size_t part = 0;
+  std::string columns;  // "`id`,`v`" where the rows carry these only, and keep the others
+  std::string_view body;
+};
+
 // The load of one (table, cut) by one writer. Its rows are durable and invisible after Finish.
 class TableLoad {
  public:
@@ -27,7 +40,7 @@ class TableLoad {
   // One JSON object per element, in order, as RowEncoder writes them. Errors: kInvalidInput with
   // the server's reason and the first refused rows; retryable kinds: nothing of this cut counts, it
   // is loaded again under another attempt.
-  virtual Result<void> Send(std::string_view body) = 0;
+  virtual Result<void> Send(const LoadRequest& request) = 0;
   // What Commit needs; empty: nothing was sent.
   virtual Result<std::string> Finish() = 0;
 };
@@ -53,13 +66,15 @@ class Loader {
 namespace load_retry {
 // Whether the server is busy and the same load may succeed a little later.
 bool IsBusy(std::string_view message);
+// Whether the same load fails again whatever is waited for: its rows or the rights are wrong.
+bool IsFinal(std::string_view message);
 // Waits before try number `tries` (from 1).
 void Wait(int tries);
 }  // namespace load_retry
 
-class HttpClient;
+class FrontEnds;
 struct LoadAnswer;
 // The error of a refused load: the server's message and the first rows that it refused.
-Error RefusedLoad(HttpClient* http, const TablePath& table, const LoadAnswer& answer);
+Error RefusedLoad(FrontEnds* http, const TablePath& table, const LoadAnswer& answer);
 
 }  // namespace driftless::olap

@@ -30,7 +30,7 @@ std::vector<std::string_view> Split(std::string_view text, char at) {
 }
 
 // Headers that say what our body is, or carry the promise of exactly once.
-constexpr std::array<std::string_view, 18> kOwnHeaders = {"label",
+constexpr std::array<std::string_view, 21> kOwnHeaders = {"label",
                                                           "db",
                                                           "table",
                                                           "format",
@@ -47,6 +47,9 @@ constexpr std::array<std::string_view, 18> kOwnHeaders = {"label",
                                                           "group_commit",
                                                           "authorization",
                                                           "compression",
+                                                          "compress_type",
+                                                          "content-encoding",
+                                                          "unique_key_update_mode",
                                                           "max_filter_ratio"};
 
 }  // namespace
@@ -99,26 +102,43 @@ Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::strin
   return addresses;
 }
 
-Result<std::map<std::string, std::string>> ReadLoadHeaders(const OptionValues& values) {
-  std::map<std::string, std::string> headers;
+Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packing_header,
+                             std::span<const PackingWord> packings, OlapOptions* options) {
+  const Location at = values.At("sink.properties.*");
   for (const auto& [name, value] : values.Map("sink.properties.*")) {
     const std::string lower = LowerCase(name);
+    if (lower == packing_header) {
+      const auto known = std::find_if(packings.begin(), packings.end(), [&](const auto& packing) {
+        return EqualsIgnoringCase(packing.word, value);
+      });
+      if (known == packings.end()) {
+        std::string words;
+        for (const PackingWord& packing : packings) {
+          words += (words.empty() ? "" : ", ") + std::string(packing.word);
+        }
+        return MakeError(ErrorKind::kInvalidConfig,
+                         "sink.properties." + name + ": " + value + " is not known")
+            .At(at.line, at.column)
+            .Hint("Known: " + words + ".");
+      }
+      options->packing = known->packing;
+      continue;
+    }
     if (std::find(kOwnHeaders.begin(), kOwnHeaders.end(), lower) == kOwnHeaders.end()) {
-      headers.emplace(name, value);
+      options->load_headers.emplace(name, value);
       continue;
     }
     // Files of the reference sinks say how its JSON is laid out. Ours is laid out as each product
     // wants it, and both layouts in one request are refused by the server.
     const bool is_layout = lower == "strip_outer_array" || lower == "read_json_by_line";
     if (is_layout || (lower == "format" && LowerCase(value) == "json")) continue;
-    const Location at = values.At("sink.properties.*");
     return MakeError(ErrorKind::kInvalidConfig, "sink.properties." + name + ": " + value +
                                                     " cannot be set: the sink sets this header "
                                                     "itself, by what its rows need")
         .At(at.line, at.column)
         .Hint("Leave it out.");
   }
-  return headers;
+  return {};
 }
 
 }  // namespace driftless::olap

@@ -2,18 +2,21 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/options/option.h"
 #include "sinks/clients/mysql/sql_session.h"
 #include "sinks/olap/dialect.h"
+#include "sinks/olap/loader.h"
 
 namespace driftless::olap {
 
 // What the options of a StarRocks or SelectDB sink say.
 struct OlapOptions {
-  SqlSessionOptions sql;
+  SqlSessionOptions sql;  // no endpoints: statements go over HTTP
+  std::string identity;   // "host:port" of the first front end, as files have always named it
   std::vector<std::string> load_addresses;  // "http://host:8030", without a slash at the end
   // Doris: back ends that loads go to without asking a front end; empty: follow the front end.
   std::vector<std::string> back_ends;
@@ -23,6 +26,7 @@ struct OlapOptions {
   int max_retries = 3;            // of one load
   std::string label_prefix;
   std::map<std::string, std::string> load_headers;  // of Stream Load, as the user gave them
+  Packing packing = Packing::kNone;                 // of bodies
   CreateOptions create;
   int64_t job_timeout_ms = 30 * 60'000;
   bool two_phase = true;        // Doris: loads become visible with the cut
@@ -36,8 +40,15 @@ struct OlapOptions {
 Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls);
 // "h1:8030", "https://h1:8030": with a scheme in front. Errors: kInvalidConfig.
 Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::string>& items);
-// The headers of Stream Load that the user adds, without those that only say how Driftless lays out
-// its JSON anyhow. Errors: one that the sink must set itself.
-Result<std::map<std::string, std::string>> ReadLoadHeaders(const OptionValues& values);
+// `sink.properties.*`: the headers of Stream Load that the user adds, without those that only say
+// how Driftless lays out its JSON anyhow, and how bodies are packed: the header `packing_header`
+// says it in the product's own words. Errors: a header that the sink must set itself, a packing
+// that is not known.
+struct PackingWord {
+  std::string_view word;
+  Packing packing;
+};
+Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packing_header,
+                             std::span<const PackingWord> packings, OlapOptions* options);
 
 }  // namespace driftless::olap

@@ -69,17 +69,35 @@ class OlapPlanner : public SchemaPlanner {
 
  private:
   Result<void> OrderColumns(SchemaPlan* plan, Step* step) const {
-    if (!step->after->partition_keys.empty()) {
-      return MakeError(ErrorKind::kUnsupported, std::string(dialect_.product()) +
-                                                    " tables with partition keys are not "
-                                                    "created by this version")
-          .Hint("Create table " + plan->sink_table.ToString() +
-                " with its partitions yourself; Driftless takes a table that is there.");
-    }
+    DRIFTLESS_TRY(CheckPartitions(*step->after));
     PutKeysFirst(step->after->primary_key, &step->after->columns,
                  [](const SinkColumn& column) { return column.name; });
     PutKeysFirst(plan->evolved.primary_key, &plan->evolved.columns,
                  [](const EvolvedColumn& column) { return column.sink.name; });
+    return {};
+  }
+
+  // Both servers partition tables with a key by columns of the key only, and by columns that are
+  // never NULL.
+  Result<void> CheckPartitions(const SinkTable& table) const {
+    std::vector<std::string> columns = table.partition_keys;
+    if (columns.empty() && options_.auto_partition != nullptr) {
+      if (const auto range = options_.auto_partition(table)) columns.push_back(range->column);
+    }
+    for (const std::string& name : columns) {
+      const SinkColumn* column = table.FindName(name);
+      if (column == nullptr) continue;
+      const auto& keys = table.primary_key;
+      const bool is_key = std::find(keys.begin(), keys.end(), name) != keys.end();
+      std::string problem;
+      if (!keys.empty() && !is_key) problem = " is no column of the table's primary key";
+      if (keys.empty() && column->type.nullable()) problem = " may be NULL";
+      if (problem.empty()) continue;
+      return MakeError(ErrorKind::kUnsupported,
+                       std::string(dialect_.product()) + " cannot partition table " +
+                           table.path.ToString() + " by " + name + ", which" + problem)
+          .Hint("Partition by another column, or leave the table out of the partitions.");
+    }
     return {};
   }
 

@@ -18,32 +18,37 @@ constexpr int64_t kMicrosPerDay = 86'400'000'000;
 
 }  // namespace
 
+RowEncoder::Column::Column(const EvolvedColumn& evolved, bool of_key)
+    : name(evolved.sink.name), type(evolved.sink.type), writer(type), is_key(of_key) {
+  AppendJsonString(name, &key);
+  key += ':';
+  switch (type.kind()) {
+    case TypeKind::kChar:
+    case TypeKind::kVarChar:
+      bytes_max = type.length();
+      if (bytes_max != LogicalType::kMaxLength) check = Check::kBytes;
+      break;
+    case TypeKind::kFloat:
+    case TypeKind::kDouble: check = Check::kFinite; break;
+    case TypeKind::kDate: check = Check::kDate; break;
+    case TypeKind::kTimestamp: check = Check::kMoment; break;
+    default: break;
+  }
+}
+
 RowEncoder::RowEncoder(const EvolvedSchema& table, OperationField operation, char separator)
     : path_(table.path),
       operation_(operation),
       separator_(separator),
       has_key_(!table.primary_key.empty()) {
+  // Braces, the separator, and the longer of the two operations.
+  row_bytes_ = 4 + std::max(operation.upsert.size(), operation.remove.size());
+  columns_.reserve(table.columns.size());
   for (const EvolvedColumn& evolved : table.columns) {
-    Column column;
-    column.name = evolved.sink.name;
-    AppendJsonString(column.name, &column.key);
-    column.key += ':';
-    column.type = evolved.sink.type;
-    column.is_key = std::find(table.primary_key.begin(), table.primary_key.end(), column.name) !=
-                    table.primary_key.end();
-    switch (column.type.kind()) {
-      case TypeKind::kChar:
-      case TypeKind::kVarChar:
-        column.bytes_max = column.type.length();
-        if (column.bytes_max != LogicalType::kMaxLength) column.check = Check::kBytes;
-        break;
-      case TypeKind::kFloat:
-      case TypeKind::kDouble: column.check = Check::kFinite; break;
-      case TypeKind::kDate: column.check = Check::kDate; break;
-      case TypeKind::kTimestamp: column.check = Check::kMoment; break;
-      default: break;
-    }
-    columns_.push_back(std::move(column));
+    const bool is_key = std::find(table.primary_key.begin(), table.primary_key.end(),
+                                  evolved.sink.name) != table.primary_key.end();
+    const Column& column = columns_.emplace_back(evolved, is_key);
+    row_bytes_ += column.key.size() + column.writer.bytes_max() + 5;  // a comma, or "null"
   }
 }
 
@@ -115,57 +120,127 @@ Result<void> RowEncoder::FindMisfits(const ProjectedBatch& batch, const Projecti
   return {};
 }
 
-void RowEncoder::AppendRow(std::span<const ColumnView> columns, uint32_t row, bool keys_only,
-                           std::string* body) const {
-  auto nulled = std::lower_bound(nulled_.begin(), nulled_.end(), Misfit{row, 0});
-  *body += '{';
-  for (uint32_t i = 0; i < columns_.size(); ++i) {
-    const Column& column = columns_[i];
-    if (keys_only && !column.is_key) continue;
-    *body += column.key;
-    const bool is_nulled =
-        !keys_only && nulled != nulled_.end() && nulled->row == row && nulled->column == i;
-    if (is_nulled) ++nulled;
+void RowEncoder::AppendRow(std::span<const ColumnView> columns, uint32_t row, Image image,
+                           LoadBody* body) {
+  auto nulled = nulled_.end();
+  if (!nulled_.empty()) nulled = std::lower_bound(nulled_.begin(), nulled_.end(), Misfit{row, 0});
+  const size_t count = image == Image::kSome ? carried_.size() : columns_.size();
+  char* at = body->Reserve(row_bytes_);
+  *at++ = '{';
+  for (uint32_t n = 0; n < count; ++n) {
+    const uint32_t i = image == Image::kSome ? carried_[n] : n;
+    Column& column = columns_[i];
+    if (image == Image::kKey && !column.is_key) continue;
+    at = std::copy(column.key.begin(), column.key.end(), at);
+    while (nulled != nulled_.end() && nulled->row == row && nulled->column < i) ++nulled;
+    const bool is_nulled = image != Image::kKey && nulled != nulled_.end() && nulled->row == row &&
+                           nulled->column == i;
     if (is_nulled || columns[i].IsNull(row)) {
-      *body += "null";
+      at = std::copy_n("null", 4, at);
     } else {
-      AppendJson(column.type, columns[i], row, kFormat, body);
+      at = column.writer.Write(columns[i], row, row_bytes_, body, at);
     }
-    *body += ',';
+    *at++ = ',';
   }
-  if (has_key_) {
-    *body += keys_only ? operation_.remove : operation_.upsert;
-  } else {
-    body->pop_back();
+  if (has_key_ && image != Image::kSome) {
+    const std::string_view field = image == Image::kKey ? operation_.remove : operation_.upsert;
+    at = std::copy(field.begin(), field.end(), at);
+  } else if (at[-1] == ',') {
+    --at;
   }
-  *body += '}';
-  *body += separator_;
+  *at++ = '}';
+  *at++ = separator_;
+  body->Commit(at);
+}
+
+// Of the key's texts, which are equal where the keys are (FNV-1a, draft-eastlake-fnv).
+uint64_t RowEncoder::KeyHash(std::span<const ColumnView> columns, uint32_t row) {
+  key_text_.Truncate(0);
+  AppendRow(columns, row, Image::kKey, &key_text_);
+  uint64_t hash = 14695981039346656037ULL;
+  for (const char c : key_text_.view()) {
+    hash ^= static_cast<uint8_t>(c);
+    hash *= 1099511628211ULL;
+  }
+  return hash;
+}
+
+void RowEncoder::FindAbsent(const ProjectedBatch& batch) {
+  may_lack_.clear();
+  for (uint32_t i = 0; i < columns_.size(); ++i) {
+    if (batch.after()[i].absent != nullptr) may_lack_.push_back(i);
+  }
+}
+
+Result<bool> RowEncoder::FindCarried(const ProjectedBatch& batch, const Projection& projection,
+                                     uint32_t row) {
+  carried_.clear();
+  const bool lacks = std::any_of(may_lack_.begin(), may_lack_.end(),
+                                 [&](uint32_t i) { return batch.after()[i].IsAbsent(row); });
+  if (!lacks) return false;
+  const Op op = batch.source().ops()[row];
+  for (uint32_t i = 0; i < columns_.size(); ++i) {
+    if (!batch.after()[i].IsAbsent(row)) {
+      carried_.push_back(i);
+      continue;
+    }
+    // A free column keeps what it has; a new row has nothing there to keep.
+    const bool is_of_source = projection.columns()[i].from == ProjectedColumn::From::kSource;
+    if (is_of_source && op != Op::kUpdate) {
+      return MakeError(ErrorKind::kInvalidInput,
+                       "table " + path_.ToString() + ", column " + columns_[i].name +
+                           ": the source did not send the value, and the row is a new one, so that "
+                           "the sink has no value to keep")
+          .Position(batch.source().point(row).ToString())
+          .Hint(
+              "Set REPLICA IDENTITY FULL (PostgreSQL) or binlog_row_image=FULL (MySQL) at the "
+              "source.");
+    }
+  }
+  return true;
+}
+
+Result<void> RowEncoder::RequireKey(const ProjectedBatch& batch) const {
+  if (has_key_) return {};
+  const std::span<const Op> ops = batch.source().ops();
+  for (const uint32_t row : batch.rows()) {
+    if (ops[row] == Op::kInsert || ops[row] == Op::kRead) continue;
+    return MakeError(ErrorKind::kUnsupported,
+                     "table " + path_.ToString() +
+                         " has no primary key, so that the sink can only append to it, and a "
+                         "row was " +
+                         (ops[row] == Op::kDelete ? "deleted" : "updated"))
+        .Position(batch.source().point(row).ToString())
+        .Hint("Give the table a primary key (transform: primary-keys), or leave it out.");
+  }
+  return {};
 }
 
 Result<void> RowEncoder::Append(const ProjectedBatch& batch, const Projection& projection,
-                                RowReporter* reporter, std::string* body, int64_t* rows) {
+                                RowReporter* reporter, LoadParts* parts) {
   DRIFTLESS_TRY(FindMisfits(batch, projection, reporter));
+  DRIFTLESS_TRY(RequireKey(batch));
+  FindAbsent(batch);
   const std::span<const Op> ops = batch.source().ops();
-  if (!has_key_) {
-    for (const uint32_t row : batch.rows()) {
-      if (ops[row] == Op::kInsert || ops[row] == Op::kRead) continue;
-      return MakeError(ErrorKind::kUnsupported,
-                       "table " + path_.ToString() +
-                           " has no primary key, so that the sink can only append to it, and a "
-                           "row was " +
-                           (ops[row] == Op::kDelete ? "deleted" : "updated"))
-          .Position(batch.source().point(row).ToString())
-          .Hint("Give the table a primary key (transform: primary-keys), or leave it out.");
-    }
-  }
   auto left_out = left_out_.begin();
   for (const uint32_t row : batch.rows()) {
     while (left_out != left_out_.end() && *left_out < row) ++left_out;
     if (left_out != left_out_.end() && *left_out == row) continue;
     const bool is_delete = ops[row] == Op::kDelete;
     if (is_delete && !operation_.carries_deletes) continue;
-    AppendRow(is_delete ? batch.before() : batch.after(), row, is_delete, body);
-    ++*rows;
+    Image image = is_delete ? Image::kKey : Image::kAll;
+    if (!is_delete && !may_lack_.empty()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool lacks, FindCarried(batch, projection, row));
+      if (lacks) image = Image::kSome;
+    }
+    const std::span<const ColumnView> columns = is_delete ? batch.before() : batch.after();
+    // What a table without a key gets is new rows only: a column left out reads its default.
+    const std::vector<uint32_t>& carried = image == Image::kSome && has_key_ ? carried_ : all_;
+    const uint64_t hash = has_key_ && parts->NeedsKey(carried) ? KeyHash(columns, row) : 0;
+    LoadPart* const part = parts->For(carried, hash);
+    if (part->rows == 0 && separator_ == ',') part->body.Append('[');
+    AppendRow(columns, row, image, &part->body);
+    ++part->rows;
   }
   return {};
 }

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "sinks/api/projected_batch.h"
+#include "sinks/olap/json_value.h"
+#include "sinks/olap/load_parts.h"
 
 namespace driftless::olap {
 
@@ -16,23 +18,28 @@ struct OperationField {
 
 // Writes the rows of a batch as JSON objects for a load, straight from the columns. Values that the
 // server would cut, turn to NULL or refuse (texts longer than the column in bytes, NaN, years above
-// 9999) are found here and follow `on-cast-failure`. One thread.
+// 9999) are found here and follow `on-cast-failure`. Values that the source did not send are left
+// out of their row, which then goes into a part of its own. One thread.
 class RowEncoder {
  public:
-  // `separator` stands between two rows of a body: "," or a line end.
+  // `separator` stands behind each row of a body: a line end, or ",", and the body then begins with
+  // "[".
   RowEncoder(const EvolvedSchema& table, OperationField operation, char separator);
 
-  // Appends the rows to `body` and adds their number to `rows`. Errors: kInvalidInput for a value
-  // that does not fit, kUnsupported for a delete from a table without a key; `body` is unchanged.
+  // Appends the rows to `parts`. Errors: kInvalidInput for a value that does not fit or that a new
+  // row lacks, kUnsupported for a delete from a table without a key; what was appended before an
+  // error counts: its cut is given up.
   Result<void> Append(const ProjectedBatch& batch, const Projection& projection,
-                      RowReporter* reporter, std::string* body, int64_t* rows);
+                      RowReporter* reporter, LoadParts* parts);
 
  private:
   enum class Check : uint8_t { kNone, kBytes, kFinite, kDate, kMoment };
   struct Column {
+    Column(const EvolvedColumn& evolved, bool of_key);
     std::string key;  // `"name":`
     std::string name;
     LogicalType type;
+    JsonValueWriter writer;
     Check check = Check::kNone;
     int64_t bytes_max = 0;
     bool is_key = false;
@@ -42,22 +49,32 @@ class RowEncoder {
     uint32_t column;
     friend auto operator<=>(const Misfit&, const Misfit&) = default;
   };
+  enum class Image : uint8_t { kAll, kSome, kKey };
 
   Result<void> FindMisfits(const ProjectedBatch& batch, const Projection& projection,
                            RowReporter* reporter);
   bool Fits(const Column& column, const ColumnView& values, int64_t row) const;
   Error MisfitError(const ProjectedBatch& batch, const Column& column, const ColumnView& values,
                     uint32_t row) const;
-  void AppendRow(std::span<const ColumnView> columns, uint32_t row, bool keys_only,
-                 std::string* body) const;
+  Result<void> RequireKey(const ProjectedBatch& batch) const;
+  void FindAbsent(const ProjectedBatch& batch);
+  // Fills carried_ for the row; false: everything is there.
+  Result<bool> FindCarried(const ProjectedBatch& batch, const Projection& projection, uint32_t row);
+  void AppendRow(std::span<const ColumnView> columns, uint32_t row, Image image, LoadBody* body);
+  uint64_t KeyHash(std::span<const ColumnView> columns, uint32_t row);
 
   const TablePath path_;
   const OperationField operation_;
   const char separator_;
   const bool has_key_;
   std::vector<Column> columns_;
-  std::vector<Misfit> nulled_;      // of the batch at hand, in order
-  std::vector<uint32_t> left_out_;  // rows that are dead letters, in order
+  size_t row_bytes_ = 0;               // room for a row without its texts
+  std::vector<Misfit> nulled_;         // of the batch at hand, in order
+  std::vector<uint32_t> left_out_;     // rows that are dead letters, in order
+  std::vector<uint32_t> may_lack_;     // columns of the batch that some rows have no value for
+  std::vector<uint32_t> carried_;      // columns of the row at hand, where some are absent
+  const std::vector<uint32_t> all_{};  // stands for every column
+  LoadBody key_text_;
 };
 
 }  // namespace driftless::olap

@@ -33,12 +33,12 @@ bool SaysBusy(const Error& error) {
 }  // namespace
 
 SchemaSteps::SchemaSteps(const Dialect* dialect, const OlapOptions& options,
-                         const SchemaPlanner* planner)
+                         const SchemaPlanner* planner, std::unique_ptr<Statements> statements)
     : dialect_(*dialect),
       create_(options.create),
       job_timeout_ms_(options.job_timeout_ms),
       planner_(*planner),
-      sql_(options.sql) {}
+      sql_(std::move(statements)) {}
 
 std::string SchemaSteps::Job::ToString() const {
   std::string text = "job " + std::to_string(id) + " is " + state;
@@ -48,7 +48,7 @@ std::string SchemaSteps::Job::ToString() const {
 }
 
 Result<std::string> SchemaSteps::Version() {
-  DRIFTLESS_ASSIGN_OR_RETURN(const SqlRows rows, sql_.Query(dialect_.VersionQuery()));
+  DRIFTLESS_ASSIGN_OR_RETURN(const SqlRows rows, sql_->Query(dialect_.VersionQuery()));
   std::string text;
   if (!rows.rows.empty() && !rows.rows.front().empty()) {
     text = rows.rows.front().back().value_or("");
@@ -62,7 +62,7 @@ Result<std::string> SchemaSteps::Version() {
 }
 
 Result<std::optional<SinkTable>> SchemaSteps::Read(const TablePath& path) {
-  Result<SqlRows> rows = sql_.Query(dialect_.ColumnsQuery(path));
+  Result<SqlRows> rows = sql_->Query(dialect_.ColumnsQuery(path));
   if (!rows) {
     // Doris says so in words, with the number of any other error.
     const std::string& text = rows.error().message();
@@ -85,14 +85,14 @@ Result<std::optional<SinkTable>> SchemaSteps::Read(const TablePath& path) {
   }
   DRIFTLESS_ASSIGN_OR_RETURN(
       const SqlRows comment,
-      sql_.Query("SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " +
-                 QuoteText(path.database) + " AND TABLE_NAME = " + QuoteText(path.table)));
+      sql_->Query("SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = " +
+                  QuoteText(path.database) + " AND TABLE_NAME = " + QuoteText(path.table)));
   if (!comment.rows.empty()) table.comment = comment.Value(0, "TABLE_COMMENT").value_or("");
   return std::optional(std::move(table));
 }
 
 Result<SchemaSteps::Job> SchemaSteps::NewestJob(const TablePath& table) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const SqlRows rows, sql_.Query(dialect_.JobsQuery(table)));
+  DRIFTLESS_ASSIGN_OR_RETURN(const SqlRows rows, sql_->Query(dialect_.JobsQuery(table)));
   Job job;
   if (rows.rows.empty()) return job;
   const std::string id = rows.Value(0, "JobId").value_or("");
@@ -133,12 +133,12 @@ Result<void> SchemaSteps::Execute(const SchemaPlan& plan, StepIndex index) {
     }
   }
   Result<void> done;
-  if (statement.kind == StatementKind::kCreateTable) {
+  if (CreatesTable(statement.kind)) {
     done = Create(plan, index);
   } else if (StartsJob(statement.kind)) {
     done = Alter(plan, index, statement.kind);
   } else {
-    done = sql_.Execute(plan.steps[index].action);
+    done = sql_->Execute(plan.steps[index].action);
     if (!done && SaysBusy(done.error())) {
       return StillRunning(plan, index, done.error().message());
     }
@@ -153,7 +153,7 @@ Result<void> SchemaSteps::Execute(const SchemaPlan& plan, StepIndex index) {
 Result<void> SchemaSteps::Create(const SchemaPlan& plan, StepIndex index) {
   const Step& step = plan.steps[index];
   DRIFTLESS_TRY(
-      sql_.Execute("CREATE DATABASE IF NOT EXISTS " + QuoteName(plan.sink_table.database)));
+      sql_->Execute("CREATE DATABASE IF NOT EXISTS " + QuoteName(plan.sink_table.database)));
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<SinkTable> actual, Read(plan.sink_table));
   if (actual) {
     const std::string misfit = MisfitOfTable(*actual, *step.after);
@@ -162,7 +162,7 @@ Result<void> SchemaSteps::Create(const SchemaPlan& plan, StepIndex index) {
                                               " is there with another schema: " + misfit)
         .Hint("Change or drop the table at the sink, or route to another name.");
   }
-  return sql_.Execute(step.action);
+  return sql_->Execute(step.action);
 }
 
 Result<void> SchemaSteps::Alter(const SchemaPlan& plan, StepIndex index, StatementKind) {
@@ -174,7 +174,7 @@ Result<void> SchemaSteps::Alter(const SchemaPlan& plan, StepIndex index, Stateme
   const int64_t until_ms = NowMs() + kSliceMs;
   int64_t pause_ms = kFirstPauseMs;
   while (true) {
-    Result<void> sent = sql_.Execute(plan.steps[index].action);
+    Result<void> sent = sql_->Execute(plan.steps[index].action);
     if (sent) break;
     if (!SaysBusy(sent.error())) return sent;
     if (NowMs() >= until_ms) return StillRunning(plan, index, sent.error().message());

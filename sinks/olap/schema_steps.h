@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "sinks/api/component.h"
 #include "sinks/olap/dialect.h"
 #include "sinks/olap/olap_options.h"
+#include "sinks/olap/statements.h"
 
 namespace driftless::olap {
 
@@ -15,7 +17,8 @@ namespace driftless::olap {
 // tables.
 class SchemaSteps {
  public:
-  SchemaSteps(const Dialect* dialect, const OlapOptions& options, const SchemaPlanner* planner);
+  SchemaSteps(const Dialect* dialect, const OlapOptions& options, const SchemaPlanner* planner,
+              std::unique_ptr<Statements> statements);
 
   Result<std::string> Version();
   Result<std::optional<SinkTable>> Read(const TablePath& table);
@@ -45,7 +48,7 @@ class SchemaSteps {
   const CreateOptions create_;
   const int64_t job_timeout_ms_;
   const SchemaPlanner& planner_;
-  SqlSession sql_;
+  const std::unique_ptr<Statements> sql_;
   std::mutex mutex_;
   std::string version_;
   std::map<std::string, int64_t> begun_ms_;  // by change and step

@@ -5,6 +5,7 @@
 
 #include "sinks/api/memory_budget.h"
 #include "sinks/api/projected_batch.h"
+#include "sinks/api/server_version.h"
 #include "sinks/olap/schema_steps.h"
 
 namespace driftless::olap {
@@ -36,26 +37,25 @@ class OlapWriter : public TableWriter {
     if (rows.empty()) return {};
     DRIFTLESS_ASSIGN_OR_RETURN(const std::shared_ptr<const ProjectedBatch> projected,
                                ProjectedBatch::Make(batch, projection, rows, reporter_));
-    if (body_.empty() && loader_.takes_array()) body_ += '[';
-    DRIFTLESS_TRY(encoder_.Append(*projected, projection, reporter_, &body_, &body_rows_));
+    DRIFTLESS_TRY(encoder_.Append(*projected, projection, reporter_, &parts_));
     Charge(buffered_bytes());
     if (buffered_bytes() >= load_bytes_max_) return Roll();
     return {};
   }
 
   Result<void> Roll() override {
-    if (body_rows_ == 0) return {};
+    if (parts_.rows() == 0) return {};
     if (load_ == nullptr) load_ = loader_.Begin(table_, labels_, cut_, attempt_);
-    if (loader_.takes_array()) {
-      body_.back() = ']';  // was the comma behind the last row
+    for (size_t i = 0; i < parts_.parts().size(); ++i) {
+      LoadPart& part = *parts_.parts()[i];
+      if (part.rows == 0) continue;
+      if (loader_.takes_array()) part.body.SetLast(']');  // was the comma behind the last row
+      DRIFTLESS_TRY(load_->Send({i, ColumnsText(part.columns), part.body.view()}));
+      rows_ += part.rows;
+      bytes_ += static_cast<int64_t>(part.body.size());
     }
-    DRIFTLESS_TRY(load_->Send(body_));
-    rows_ += body_rows_;
-    bytes_ += static_cast<int64_t>(body_.size());
-    body_.clear();
-    body_rows_ = 0;
-    if (static_cast<int64_t>(body_.capacity()) > load_bytes_max_ / 4) body_.shrink_to_fit();
-    Charge(0);
+    parts_.ClearBodies(static_cast<size_t>(load_bytes_max_ / 4));
+    Charge(buffered_bytes());
     return {};
   }
 
@@ -69,13 +69,24 @@ class OlapWriter : public TableWriter {
       DRIFTLESS_ASSIGN_OR_RETURN(part.payload, load_->Finish());
       load_.reset();
     }
+    parts_.Reset();
+    Charge(0);
     cut_ = cut + 1;
     return part;
   }
 
-  int64_t buffered_bytes() const override { return static_cast<int64_t>(body_.size()); }
+  int64_t buffered_bytes() const override { return static_cast<int64_t>(parts_.bytes()); }
 
  private:
+  std::string ColumnsText(const std::vector<uint32_t>& columns) const {
+    std::string text;
+    for (const uint32_t column : columns) {
+      if (!text.empty()) text += ',';
+      text += QuoteName(table_.columns[column].sink.name);
+    }
+    return text;
+  }
+
   void Charge(int64_t bytes) {
     if (budget_ != nullptr) {
       if (bytes > charged_) budget_->Add(bytes - charged_);
@@ -94,8 +105,7 @@ class OlapWriter : public TableWriter {
   MemoryBudget* const budget_;
   RowReporter* const reporter_;
   std::unique_ptr<TableLoad> load_;  // of the cut at hand; null: nothing was sent for it
-  std::string body_;
-  int64_t body_rows_ = 0;
+  LoadParts parts_;
   int64_t rows_ = 0;
   int64_t bytes_ = 0;
   int64_t charged_ = 0;
@@ -107,7 +117,8 @@ class OlapSink : public Sink {
       : product_(std::move(product)),
         options_(std::move(options)),
         environment_(environment),
-        steps_(product_.dialect, options_, product_.planner.get()) {}
+        steps_(product_.dialect, options_, product_.planner.get(), std::move(product_.statements)) {
+  }
 
   const CapabilityMatrix& matrix() const override { return *product_.matrix; }
   const SchemaPlanner& planner() const override { return *product_.planner; }
@@ -115,6 +126,7 @@ class OlapSink : public Sink {
   SinkTraits traits() const override {
     SinkTraits traits;
     traits.transactional = true;
+    traits.partial_update = true;
     traits.io_threads = options_.io_threads;
     return traits;
   }
@@ -123,9 +135,14 @@ class OlapSink : public Sink {
     SinkInfo info;
     info.product = product_.dialect->product();
     DRIFTLESS_ASSIGN_OR_RETURN(info.version, steps_.Version());
-    const SqlEndpoint& first = options_.sql.endpoints.front();
-    info.identity =
-        std::string(product_.matrix->sink) + " " + first.host + ":" + std::to_string(first.port);
+    info.identity = std::string(product_.matrix->sink) + " " + options_.identity;
+    const std::string_view needed = product_.dialect->PackingVersion();
+    if (options_.packing != Packing::kNone && IsOlderVersion(info.version, needed)) {
+      return MakeError(ErrorKind::kInvalidConfig, info.product + " takes compressed JSON from " +
+                                                      std::string(needed) +
+                                                      " on, and the server is " + info.version)
+          .Hint("Leave the compression out of sink.properties.");
+    }
     return info;
   }
 
@@ -220,7 +237,7 @@ class OlapSink : public Sink {
     return {};
   }
 
-  const Product product_;
+  Product product_;
   const OlapOptions options_;
   const SinkEnvironment environment_;
   SchemaSteps steps_;

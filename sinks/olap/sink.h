@@ -7,6 +7,7 @@
 #include "sinks/olap/loader.h"
 #include "sinks/olap/olap_options.h"
 #include "sinks/olap/row_encoder.h"
+#include "sinks/olap/statements.h"
 
 namespace driftless::olap {
 
@@ -17,6 +18,7 @@ struct Product {
   OperationField operation;
   std::unique_ptr<SchemaPlanner> planner;
   std::unique_ptr<Loader> loader;
+  std::unique_ptr<Statements> statements;
 };
 
 std::unique_ptr<Sink> MakeSink(Product product, OlapOptions options,

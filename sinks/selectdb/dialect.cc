@@ -1,5 +1,6 @@
 #include <string>
 
+#include "sinks/api/server_version.h"
 #include "sinks/selectdb/selectdb.h"
 
 namespace driftless::selectdb {
@@ -9,15 +10,6 @@ using olap::NativeType;
 using olap::QuoteName;
 using olap::QuoteText;
 using olap::StatementKind;
-
-std::string List(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) {
-    if (!list.empty()) list += ", ";
-    list += QuoteName(name);
-  }
-  return list;
-}
 
 Result<LogicalType> ReadType(std::string_view text) {
   const NativeType type = olap::SplitNativeType(text);
@@ -46,8 +38,17 @@ class DorisDialect : public olap::Dialect {
  public:
   std::string_view product() const override { return "Apache Doris"; }
   std::string VersionQuery() const override { return "SHOW VARIABLES LIKE 'version_comment'"; }
-  // Everything that is sent here is as old as light schema change (1.2), which the tables need.
-  std::string VersionProblem(StatementKind, std::string_view) const override { return ""; }
+  // Everything else that is sent here is as old as light schema change (1.2), which the tables
+  // need.
+  std::string VersionProblem(StatementKind kind, std::string_view version) const override {
+    if (kind == StatementKind::kCreatePartitionedTable && IsOlderVersion(version, "2.1.6")) {
+      return "Doris makes partitions by itself from 2.1.6 on";
+    }
+    return "";
+  }
+
+  // Apache Doris pull request 48990, in 3.0.5.
+  std::string_view PackingVersion() const override { return "3.0.5"; }
 
   std::string TypeText(const LogicalType& type) const override {
     switch (type.kind()) {
@@ -68,9 +69,17 @@ class DorisDialect : public olap::Dialect {
                            const olap::CreateOptions& options) const override {
     const bool has_key = !table.primary_key.empty();
     const std::string keys =
-        has_key ? List(table.primary_key) : QuoteName(table.columns.front().name);
+        has_key ? olap::QuoteNames(table.primary_key) : QuoteName(table.columns.front().name);
     std::string sql = std::string(has_key ? " UNIQUE KEY (" : " DUPLICATE KEY (") + keys + ")";
     if (!table.comment.empty()) sql += " COMMENT " + QuoteText(table.comment);
+    if (!table.partition_keys.empty()) {
+      sql += " AUTO PARTITION BY LIST (" + olap::QuoteNames(table.partition_keys) + ") ()";
+    } else if (options.auto_partition != nullptr) {
+      if (const auto range = options.auto_partition(table)) {
+        sql += " AUTO PARTITION BY RANGE (date_trunc(" + QuoteName(range->column) + ", '" +
+               range->unit + "')) ()";
+      }
+    }
     sql += " DISTRIBUTED BY HASH (" + keys + ") BUCKETS ";
     sql += options.buckets > 0 ? std::to_string(options.buckets) : "AUTO";
     std::map<std::string, std::string> properties = options.properties;

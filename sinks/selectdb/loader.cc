@@ -2,16 +2,15 @@
 #include <atomic>
 #include <charconv>
 
-#include "sinks/olap/http_client.h"
+#include "sinks/olap/front_ends.h"
 #include "sinks/olap/load_answer.h"
 #include "sinks/selectdb/selectdb.h"
 
 namespace driftless::selectdb {
 namespace {
 
-using olap::HttpAnswer;
-using olap::HttpClient;
-using olap::HttpRequest;
+using olap::FrontEndRequest;
+using olap::FrontEnds;
 using olap::LoadAnswer;
 
 bool Contains(std::string_view text, std::string_view part) {
@@ -57,51 +56,64 @@ class Calls {
                options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
         back_ends_(options.back_ends),
         load_headers_(options.load_headers),
+        packing_(options.packing),
         two_phase_(options.two_phase),
         max_retries_(options.max_retries) {}
 
-  HttpClient* http() { return &http_; }
+  FrontEnds* http() { return &http_; }
+  olap::Packing packing() const { return packing_; }
   bool two_phase() const { return two_phase_; }
   int max_retries() const { return max_retries_; }
 
-  // `has_key`: the table takes deletes, as a hidden column of the rows.
+  // `has_key`: the table takes deletes, as a hidden column of the rows. `columns`: what the rows
+  // carry, where they keep the others; deletes are not among them.
   Result<LoadAnswer> Load(const TablePath& table, const std::string& label, bool two_phase,
-                          bool has_key, std::string_view body) {
-    HttpRequest request;
+                          bool has_key, const std::string& columns, std::string_view body) {
+    FrontEndRequest request;
     request.method = "PUT";
-    request.path = "/api/" + olap::EscapePath(table.database) + "/" +
-                   olap::EscapePath(table.table) + "/_stream_load";
-    request.headers = {{"label", label}, {"format", "json"}, {"read_json_by_line", "true"}};
-    if (has_key) request.headers.emplace_back("hidden_columns", "__DORIS_DELETE_SIGN__");
-    if (two_phase) request.headers.emplace_back("two_phase_commit", "true");
-    for (const auto& header : load_headers_) request.headers.push_back(header);
+    request.path =
+        "/api/" + UrlEncode(table.database) + "/" + UrlEncode(table.table) + "/_stream_load";
+    request.headers = load_headers_;
+    request.headers["label"] = label;
+    request.headers["format"] = "json";
+    request.headers["read_json_by_line"] = "true";
+    if (packing_ != olap::Packing::kNone) {
+      request.headers["compress_type"] = packing_ == olap::Packing::kGzip ? "gz" : "lz4";
+    }
+    if (!columns.empty()) {
+      request.headers["partial_columns"] = "true";
+      request.headers["columns"] = columns;
+    } else if (has_key) {
+      request.headers["hidden_columns"] = "__DORIS_DELETE_SIGN__";
+    }
+    if (two_phase) request.headers["two_phase_commit"] = "true";
     request.body = body;
-    DRIFTLESS_ASSIGN_OR_RETURN(const HttpAnswer answer, SendLoad(request));
+    DRIFTLESS_ASSIGN_OR_RETURN(const HttpResponse answer, SendLoad(request));
     return olap::ParseLoadAnswer(answer.status, answer.body, "loading label " + label);
   }
 
   // "commit" or "abort".
   Result<LoadAnswer> Finish(const TablePath& table, const PreparedLoad& load,
                             std::string_view operation) {
-    HttpRequest request;
+    FrontEndRequest request;
     request.method = "PUT";
-    request.path = "/api/" + olap::EscapePath(table.database) + "/_stream_load_2pc";
+    request.path = "/api/" + UrlEncode(table.database) + "/_stream_load_2pc";
     request.headers = {{"txn_operation", std::string(operation)}};
     if (load.txn_id >= 0) {
-      request.headers.emplace_back("txn_id", std::to_string(load.txn_id));
+      request.headers["txn_id"] = std::to_string(load.txn_id);
     } else {
-      request.headers.emplace_back("label", load.label);
+      request.headers["label"] = load.label;
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(const HttpAnswer answer, http_.Send(request));
+    DRIFTLESS_ASSIGN_OR_RETURN(const HttpResponse answer, http_.Send(request));
     return olap::ParseLoadAnswer(answer.status, answer.body,
                                  std::string(operation) + " of label " + load.label);
   }
 
   // UNKNOWN, PREPARE, PRECOMMITTED, COMMITTED, VISIBLE, ABORTED.
   Result<std::string> State(const TablePath& table, const std::string& label) {
-    HttpRequest request;
+    FrontEndRequest request;
     request.method = "GET";
-    request.path = "/api/" + olap::EscapePath(table.database) + "/get_load_state?label=" + label;
+    request.path = "/api/" + UrlEncode(table.database) + "/get_load_state?label=" + label;
     auto answer = http_.Send(request);
     if (!answer) {
       if (answer.error().kind() != ErrorKind::kCommitUnknown) return std::move(answer).error();
@@ -115,7 +127,7 @@ class Calls {
 
  private:
   // Straight to a back end where the user names them, in turn; else where the front end says.
-  Result<HttpAnswer> SendLoad(const HttpRequest& request) {
+  Result<HttpResponse> SendLoad(const FrontEndRequest& request) {
     if (back_ends_.empty()) return http_.Send(request);
     for (size_t tries = 0;; ++tries) {
       const size_t at = next_.fetch_add(1, std::memory_order_relaxed) % back_ends_.size();
@@ -125,9 +137,10 @@ class Calls {
     }
   }
 
-  HttpClient http_;
+  FrontEnds http_;
   const std::vector<std::string> back_ends_;
   const std::map<std::string, std::string> load_headers_;
+  const olap::Packing packing_;
   const bool two_phase_;
   const int max_retries_;
   std::atomic<size_t> next_{0};
@@ -152,10 +165,18 @@ class StreamLoad : public olap::TableLoad {
     }
   }
 
-  Result<void> Send(std::string_view body) override {
+  // Every request is a load of its own: they become visible in the order of their sending, which is
+  // that of their parts.
+  Result<void> Send(const olap::LoadRequest& request) override {
+    std::string packed;
+    std::string_view body = request.body;
+    if (calls_.packing() != olap::Packing::kNone) {
+      DRIFTLESS_ASSIGN_OR_RETURN(packed, olap::Pack(calls_.packing(), body));
+      body = packed;
+    }
     DRIFTLESS_ASSIGN_OR_RETURN(PreparedLoad load, FreshLabel());
     for (int tries = 1;; ++tries) {
-      Result<Sent> sent = SendOnce(&load, body);
+      Result<Sent> sent = SendOnce(&load, request.columns, body, tries);
       if (!sent) return std::move(sent).error();
       if (sent->done) break;
       if (tries > calls_.max_retries()) {
@@ -191,8 +212,10 @@ class StreamLoad : public olap::TableLoad {
   }
 
   // The same label every time: a load that took effect is found under it.
-  Result<Sent> SendOnce(PreparedLoad* load, std::string_view body) {
-    Result<LoadAnswer> loaded = calls_.Load(table_, load->label, two_phase_, has_key_, body);
+  Result<Sent> SendOnce(PreparedLoad* load, const std::string& columns, std::string_view body,
+                        int tries) {
+    Result<LoadAnswer> loaded =
+        calls_.Load(table_, load->label, two_phase_, has_key_, columns, body);
     if (!loaded) {
       if (!loaded.error().IsRetryable() && loaded.error().kind() != ErrorKind::kCommitUnknown) {
         return std::move(loaded).error();
@@ -206,6 +229,10 @@ class StreamLoad : public olap::TableLoad {
       return AfterLostAnswer(*load, loaded->message);
     }
     if (olap::load_retry::IsBusy(loaded->message)) return Sent{false, loaded->message};
+    const bool is_final = loaded->filtered_rows > 0 || !loaded->error_url.empty() ||
+                          olap::load_retry::IsFinal(loaded->message);
+    // A failed load's label may be used again.
+    if (!is_final && tries <= calls_.max_retries()) return Sent{false, loaded->message};
     return olap::RefusedLoad(calls_.http(), table_, *loaded);
   }
 

@@ -20,8 +20,9 @@ std::span<const OptionSpec> SelectDbOptions() {
        .doc = "Back ends as host:8040, separated by commas. Default: the front ends name them.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "jdbc-url",
-       .doc = "Front ends for statements: jdbc:mysql://host:9030. Default: the first of fenodes, "
-              "port 9030.",
+       .doc =
+           "Front ends for statements: jdbc:mysql://host:9030. Default: statements go over HTTP, "
+           "to fenodes.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "auto-redirect",
        .type = OptionType::kBool,
@@ -32,7 +33,9 @@ std::span<const OptionSpec> SelectDbOptions() {
        .default_value = "UTF-8",
        .doc = "Ignored.",
        .flink_cdc = FlinkCdc::kIgnored,
-       .flink_cdc_note = "Text is always UTF-8.",
+       .flink_cdc_note =
+           "Statements over HTTP are sent in ASCII, with escapes, which every character "
+           "set reads alike; rows are UTF-8.",
        .change = OnChange::kHot},
       {.key = "sink.enable-batch-mode",
        .type = OptionType::kBool,
@@ -125,7 +128,7 @@ std::span<const OptionSpec> SelectDbOptions() {
        .change = OnChange::kHot},
       {.key = "sink.properties.*",
        .type = OptionType::kMap,
-       .doc = "Headers of Stream Load.",
+       .doc = "Headers of Stream Load. compress_type: gz or lz4 packs the rows (Doris 3.0.5).",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "table.create.properties.*",
        .type = OptionType::kMap,
@@ -133,9 +136,9 @@ std::span<const OptionSpec> SelectDbOptions() {
        .flink_cdc = FlinkCdc::kSame},
       {.key = "table.create.auto-partition.properties.*",
        .type = OptionType::kMap,
-       .doc = "Automatic partitions of tables that are created: include, exclude, "
+       .doc = "Automatic range partitions of tables that are created: include, exclude, "
               "default-partition-key, default-partition-unit, db.t.partition-key, "
-              "db.t.partition-unit.",
+              "db.t.partition-unit. The column must be one of the primary key, if there is one.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kIncompatible},
   };

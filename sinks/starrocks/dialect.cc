@@ -1,5 +1,6 @@
 #include <string>
 
+#include "sinks/api/server_version.h"
 #include "sinks/starrocks/starrocks.h"
 
 namespace driftless::starrocks {
@@ -11,15 +12,6 @@ using olap::QuoteText;
 using olap::StatementKind;
 
 constexpr int32_t kVarBinaryMax = 1048576;
-
-std::string KeyList(const SinkTable& table) {
-  std::string list;
-  for (const std::string& key : table.primary_key) {
-    if (!list.empty()) list += ", ";
-    list += QuoteName(key);
-  }
-  return list;
-}
 
 Result<LogicalType> ReadType(const SqlRows& rows, size_t row) {
   const std::string word = LowerCase(rows.Value(row, "DATA_TYPE").value_or(""));
@@ -53,14 +45,20 @@ class StarRocksDialect : public olap::Dialect {
   std::string VersionQuery() const override { return "SELECT current_version()"; }
 
   std::string VersionProblem(StatementKind kind, std::string_view version) const override {
-    if (kind == StatementKind::kRenameColumn && olap::IsOlder(version, "3.3.2")) {
+    if (kind == StatementKind::kRenameColumn && IsOlderVersion(version, "3.3.2")) {
       return "StarRocks renames columns from 3.3.2 on";
     }
-    if (kind == StatementKind::kCommentTable && olap::IsOlder(version, "3.1")) {
+    if (kind == StatementKind::kCommentTable && IsOlderVersion(version, "3.1")) {
       return "StarRocks changes table comments from 3.1 on";
+    }
+    if (kind == StatementKind::kCreatePartitionedTable && IsOlderVersion(version, "3.1")) {
+      return "StarRocks partitions tables by the values of columns from 3.1 on";
     }
     return "";
   }
+
+  // "STREAM LOAD", since v3.2.7.
+  std::string_view PackingVersion() const override { return "3.2.7"; }
 
   std::string TypeText(const LogicalType& type) const override {
     switch (type.kind()) {
@@ -77,9 +75,12 @@ class StarRocksDialect : public olap::Dialect {
 
   std::string TableClauses(const SinkTable& table,
                            const olap::CreateOptions& options) const override {
-    const std::string keys = KeyList(table);
+    const std::string keys = olap::QuoteNames(table.primary_key);
     std::string sql = " ENGINE=OLAP PRIMARY KEY (" + keys + ")";
     if (!table.comment.empty()) sql += " COMMENT " + QuoteText(table.comment);
+    if (!table.partition_keys.empty()) {
+      sql += " PARTITION BY (" + olap::QuoteNames(table.partition_keys) + ")";
+    }
     sql += " DISTRIBUTED BY HASH (" + keys + ")";
     if (options.buckets > 0) sql += " BUCKETS " + std::to_string(options.buckets);
     return sql + PropertyList(options.properties);

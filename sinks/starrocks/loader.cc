@@ -1,17 +1,18 @@
 #include "sinks/starrocks/starrocks.h"
 
-#include "sinks/olap/http_client.h"
+#include <algorithm>
+
+#include "sinks/olap/front_ends.h"
 #include "sinks/olap/load_answer.h"
 
 namespace driftless::starrocks {
 namespace {
 
-using olap::HttpAnswer;
-using olap::HttpClient;
-using olap::HttpRequest;
+using olap::FrontEndRequest;
+using olap::FrontEnds;
 using olap::LoadAnswer;
 
-using Headers = std::vector<std::pair<std::string, std::string>>;
+using Headers = std::map<std::string, std::string>;
 
 // A prepared transaction must outlive a restart of ours; the server's own default is a day.
 constexpr std::string_view kPreparedTimeoutS = "86400";
@@ -20,28 +21,43 @@ constexpr std::string_view kTimeoutS = "3600";
 // Calls of the transaction interface; every one names database and label.
 class Transactions {
  public:
-  Transactions(HttpClient* http, const std::map<std::string, std::string>& load_headers)
-      : http_(*http), load_headers_(load_headers) {}
+  explicit Transactions(const olap::OlapOptions& options)
+      : http_({options.load_addresses, options.sql.user, options.sql.password,
+               options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
+        load_headers_(options.load_headers),
+        packing_(options.packing) {}
 
   Result<LoadAnswer> Call(std::string_view operation, const TablePath& table,
-                          const std::string& label, Headers more = {}, std::string_view body = {}) {
-    HttpRequest request;
+                          const std::string& label, Headers headers = {},
+                          std::string_view body = {}) {
+    FrontEndRequest request;
     request.method = operation == "load" ? "PUT" : "POST";
     request.path = "/api/transaction/" + std::string(operation);
-    request.headers = {{"label", label}, {"db", table.database}};
-    for (auto& header : more) request.headers.push_back(std::move(header));
+    request.headers = std::move(headers);
+    request.headers["label"] = label;
+    request.headers["db"] = table.database;
     request.body = body;
-    DRIFTLESS_ASSIGN_OR_RETURN(const HttpAnswer answer, http_.Send(request));
+    DRIFTLESS_ASSIGN_OR_RETURN(const HttpResponse answer, http_.Send(request));
     return olap::ParseLoadAnswer(answer.status, answer.body,
                                  "transaction " + std::string(operation) + " of label " + label);
   }
 
-  Result<LoadAnswer> Load(const TablePath& table, const std::string& label, std::string_view body) {
-    Headers headers = {{"table", table.table},
-                       {"format", "json"},
-                       {"strip_outer_array", "true"},
-                       {"ignore_json_size", "true"}};
-    for (const auto& header : load_headers_) headers.push_back(header);
+  // `columns`: what the rows carry, where they keep the others; all loads of a transaction have the
+  // same.
+  Result<LoadAnswer> Load(const TablePath& table, const std::string& label,
+                          const std::string& columns, std::string_view body) {
+    Headers headers = load_headers_;
+    headers["table"] = table.table;
+    headers["format"] = "json";
+    headers["strip_outer_array"] = "true";
+    headers["ignore_json_size"] = "true";
+    if (packing_ != olap::Packing::kNone) {
+      headers["compression"] = packing_ == olap::Packing::kGzip ? "gzip" : "lz4_frame";
+    }
+    if (!columns.empty()) {
+      headers["partial_update"] = "true";
+      headers["columns"] = columns;
+    }
     return Call("load", table, label, std::move(headers), body);
   }
 
@@ -52,9 +68,9 @@ class Transactions {
 
   // UNKNOWN, PREPARE, PREPARED, COMMITTED, VISIBLE, ABORTED.
   Result<std::string> State(const TablePath& table, const std::string& label) {
-    HttpRequest request;
+    FrontEndRequest request;
     request.method = "GET";
-    request.path = "/api/" + olap::EscapePath(table.database) + "/get_load_state?label=" + label;
+    request.path = "/api/" + UrlEncode(table.database) + "/get_load_state?label=" + label;
     auto answer = http_.Send(request);
     if (!answer) {
       if (answer.error().kind() != ErrorKind::kCommitUnknown) return std::move(answer).error();
@@ -66,11 +82,13 @@ class Transactions {
     return state.state;
   }
 
-  HttpClient* http() { return &http_; }
+  FrontEnds* http() { return &http_; }
+  olap::Packing packing() const { return packing_; }
 
  private:
-  HttpClient& http_;
-  const std::map<std::string, std::string>& load_headers_;
+  FrontEnds http_;
+  const std::map<std::string, std::string> load_headers_;
+  const olap::Packing packing_;
 };
 
 bool IsOk(const LoadAnswer& answer) { return answer.Is("OK") || answer.Is("Success"); }
@@ -80,150 +98,182 @@ Error Retryable(std::string_view what, const LoadAnswer& answer) {
                    std::string(what) + ": " + answer.status + " " + answer.message);
 }
 
+std::vector<std::string> LabelsOf(std::string_view payload) {
+  std::vector<std::string> labels;
+  while (!payload.empty()) {
+    const std::string_view label = payload.substr(0, payload.find('\n'));
+    payload.remove_prefix(std::min(label.size() + 1, payload.size()));
+    if (!label.empty()) labels.emplace_back(label);
+  }
+  return labels;
+}
+
+// One transaction for each part of the rows.
 class TransactionLoad : public olap::TableLoad {
  public:
-  TransactionLoad(Transactions calls, TablePath table, const olap::Labels& labels, CutId cut,
+  TransactionLoad(Transactions* calls, TablePath table, const olap::Labels& labels, CutId cut,
                   uint32_t attempt, int max_retries)
-      : calls_(calls),
+      : calls_(*calls),
         table_(std::move(table)),
         labels_(labels),
         cut_(cut),
         attempt_(attempt),
         max_retries_(max_retries) {}
 
-  ~TransactionLoad() override {
-    if (is_open_) static_cast<void>(calls_.Call("rollback", table_, label_));
-  }
+  ~TransactionLoad() override { RollBack(); }
 
-  Result<void> Send(std::string_view body) override {
+  Result<void> Send(const olap::LoadRequest& request) override {
+    std::string packed;
+    std::string_view body = request.body;
+    if (calls_.packing() != olap::Packing::kNone) {
+      DRIFTLESS_ASSIGN_OR_RETURN(packed, olap::Pack(calls_.packing(), body));
+      body = packed;
+    }
+    if (parts_.size() <= request.part) parts_.resize(request.part + 1);
+    Part& part = parts_[request.part];
     for (int tries = 1;; ++tries) {
-      Result<void> sent = SendOnce(body);
+      Result<void> sent = SendOnce(&part, request.columns, body);
       if (sent) {
-        sent_anything_ = true;
+        part.sent_anything = true;
         return {};
       }
-      RollBack();
       // Bodies of the same transaction that went before are gone with it.
-      if (!sent.error().IsRetryable() || sent_anything_ || tries > max_retries_) return sent;
+      if (!sent.error().IsRetryable() || part.sent_anything || tries > max_retries_) {
+        RollBack();
+        return sent;
+      }
+      RollBack(&part);
       olap::load_retry::Wait(tries);
     }
   }
 
   Result<std::string> Finish() override {
-    if (!is_open_) return std::string();
-    for (int tries = 1;; ++tries) {
-      Result<LoadAnswer> prepared = calls_.Call(
-          "prepare", table_, label_, {{"prepared_timeout", std::string(kPreparedTimeoutS)}});
-      if (prepared && IsOk(*prepared)) break;
-      // A lost answer, or a repeated call: the label's state is the truth.
-      DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table_, label_));
-      if (state == "PREPARED") break;
-      if (prepared && prepared->filtered_rows > 0) {
-        is_open_ = false;
-        return olap::RefusedLoad(calls_.http(), table_, *prepared);
-      }
-      if (state != "PREPARE" || tries > max_retries_) {
+    std::string payload;
+    for (Part& part : parts_) {
+      if (!part.is_open) continue;
+      Result<void> prepared = Prepare(part.label);
+      if (!prepared) {
         RollBack();
-        if (!prepared) return MakeError(ErrorKind::kUnavailable, prepared.error().message());
-        return Retryable("preparing the load of " + table_.ToString(), *prepared);
+        return std::move(prepared).error();
       }
-      olap::load_retry::Wait(tries);
+      if (!payload.empty()) payload += '\n';
+      payload += part.label;
     }
-    is_open_ = false;
-    return std::move(label_);
+    parts_.clear();
+    return payload;
   }
 
  private:
+  struct Part {
+    std::string label;
+    bool is_open = false;  // begun; maybe prepared
+    bool sent_anything = false;
+  };
+
+  void RollBack(Part* part) {
+    if (part->is_open) static_cast<void>(calls_.Call("rollback", table_, part->label));
+    part->is_open = false;
+  }
   void RollBack() {
-    if (is_open_) static_cast<void>(calls_.Call("rollback", table_, label_));
-    is_open_ = false;
+    for (Part& part : parts_) RollBack(&part);
   }
 
-  Result<void> Begin() {
-    label_ = labels_.Of(cut_, attempt_, number_++);
-    Result<LoadAnswer> begun = calls_.Begin(table_, label_);
+  Result<void> Begin(Part* part) {
+    part->label = labels_.Of(cut_, attempt_, number_++);
+    Result<LoadAnswer> begun = calls_.Begin(table_, part->label);
     if (!begun) {
-      is_open_ = begun.error().kind() == ErrorKind::kCommitUnknown;
-      if (!is_open_) return std::move(begun).error();
+      part->is_open = begun.error().kind() == ErrorKind::kCommitUnknown;
+      if (!part->is_open) return std::move(begun).error();
       return MakeError(ErrorKind::kUnavailable, begun.error().message());
     }
-    is_open_ = IsOk(*begun);
-    if (is_open_) return {};
+    part->is_open = IsOk(*begun);
+    if (part->is_open) return {};
     return Retryable("beginning a load of " + table_.ToString(), *begun);
   }
 
-  Result<void> SendOnce(std::string_view body) {
-    if (!is_open_) DRIFTLESS_TRY(Begin());
-    Result<LoadAnswer> loaded = calls_.Load(table_, label_, body);
+  Result<void> SendOnce(Part* part, const std::string& columns, std::string_view body) {
+    if (!part->is_open) DRIFTLESS_TRY(Begin(part));
+    Result<LoadAnswer> loaded = calls_.Load(table_, part->label, columns, body);
     if (!loaded) {
       if (loaded.error().kind() != ErrorKind::kCommitUnknown) return std::move(loaded).error();
       return MakeError(ErrorKind::kUnavailable, loaded.error().message());
     }
     if (IsOk(*loaded)) return {};
     if (loaded->filtered_rows > 0 || !loaded->error_url.empty() ||
-        loaded->message.find("too many filtered rows") != std::string::npos) {
+        olap::load_retry::IsFinal(loaded->message)) {
       return olap::RefusedLoad(calls_.http(), table_, *loaded);
     }
     return Retryable("loading " + table_.ToString(), *loaded);
   }
 
-  Transactions calls_;
+  Result<void> Prepare(const std::string& label) {
+    for (int tries = 1;; ++tries) {
+      Result<LoadAnswer> prepared = calls_.Call(
+          "prepare", table_, label, {{"prepared_timeout", std::string(kPreparedTimeoutS)}});
+      if (prepared && IsOk(*prepared)) return {};
+      // A lost answer, or a repeated call: the label's state is the truth.
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table_, label));
+      if (state == "PREPARED") return {};
+      if (prepared && prepared->filtered_rows > 0) {
+        return olap::RefusedLoad(calls_.http(), table_, *prepared);
+      }
+      if (state != "PREPARE" || tries > max_retries_) {
+        if (!prepared) return MakeError(ErrorKind::kUnavailable, prepared.error().message());
+        return Retryable("preparing the load of " + table_.ToString(), *prepared);
+      }
+      olap::load_retry::Wait(tries);
+    }
+  }
+
+  Transactions& calls_;
   const TablePath table_;
   const olap::Labels labels_;
   const CutId cut_;
   const uint32_t attempt_;
   const int max_retries_;
-  std::string label_;
   int number_ = 0;
-  bool is_open_ = false;
-  bool sent_anything_ = false;
+  std::vector<Part> parts_;
 };
 
 class TransactionLoader : public olap::Loader {
  public:
   explicit TransactionLoader(const olap::OlapOptions& options)
-      : http_({options.load_addresses, options.sql.user, options.sql.password,
-               options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
-        load_headers_(options.load_headers),
-        max_retries_(options.max_retries),
-        calls_(&http_, load_headers_) {}
+      : max_retries_(options.max_retries), calls_(options) {}
 
   std::unique_ptr<olap::TableLoad> Begin(const EvolvedSchema& table, const olap::Labels& labels,
                                          CutId cut, uint32_t attempt) override {
-    return std::make_unique<TransactionLoad>(calls_, table.path, labels, cut, attempt,
+    return std::make_unique<TransactionLoad>(&calls_, table.path, labels, cut, attempt,
                                              max_retries_);
   }
 
   Result<CommitState> LookUp(const TablePath& table, std::string_view payload) override {
-    if (payload.empty()) return CommitState::kCommitted;
-    const std::string label(payload);
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
-    if (state == "PREPARED") return CommitState::kPrepared;
-    if (state == "COMMITTED" || state == "VISIBLE") return CommitState::kCommitted;
-    if (state == "UNKNOWN" || state == "ABORTED") return CommitState::kGone;
-    // Begun and never prepared: nobody can finish it any more.
-    DRIFTLESS_TRY(calls_.Call("rollback", table, label));
-    return CommitState::kGone;
+    bool prepared = false;
+    bool gone = false;
+    for (const std::string& label : LabelsOf(payload)) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
+      if (state == "PREPARED") {
+        prepared = true;
+      } else if (state != "COMMITTED" && state != "VISIBLE") {
+        gone = true;  // PREPARE: begun and never prepared, nobody can finish it any more
+      }
+    }
+    if (gone) {
+      DRIFTLESS_TRY(Abort(table, payload));
+      return CommitState::kGone;
+    }
+    return prepared ? CommitState::kPrepared : CommitState::kCommitted;
   }
 
   Result<void> Commit(const TablePath& table, std::string_view payload) override {
-    if (payload.empty()) return {};
-    const std::string label(payload);
-    const auto committed = calls_.Call("commit", table, label);
-    // Published a little later, for sure.
-    if (committed && (IsOk(*committed) || committed->Is("Publish Timeout"))) return {};
-    if (!committed && committed.error().kind() == ErrorKind::kPermission) return committed.error();
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
-    if (state == "COMMITTED" || state == "VISIBLE") return {};
-    if (!committed) return committed.error();
-    return MakeError(ErrorKind::kCommitUnknown, "committing label " + label + " (" + state + "): " +
-                                                    committed->status + " " + committed->message);
+    for (const std::string& label : LabelsOf(payload)) DRIFTLESS_TRY(CommitOne(table, label));
+    return {};
   }
 
   Result<void> Abort(const TablePath& table, std::string_view payload) override {
-    if (payload.empty()) return {};
-    const auto aborted = calls_.Call("rollback", table, std::string(payload));
-    if (!aborted) return aborted.error();
+    for (const std::string& label : LabelsOf(payload)) {
+      const auto aborted = calls_.Call("rollback", table, label);
+      if (!aborted) return aborted.error();
+    }
     return {};
   }
 
@@ -237,8 +287,18 @@ class TransactionLoader : public olap::Loader {
   bool takes_array() const override { return true; }
 
  private:
-  HttpClient http_;
-  const std::map<std::string, std::string> load_headers_;
+  Result<void> CommitOne(const TablePath& table, const std::string& label) {
+    const auto committed = calls_.Call("commit", table, label);
+    // Published a little later, for sure.
+    if (committed && (IsOk(*committed) || committed->Is("Publish Timeout"))) return {};
+    if (!committed && committed.error().kind() == ErrorKind::kPermission) return committed.error();
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
+    if (state == "COMMITTED" || state == "VISIBLE") return {};
+    if (!committed) return committed.error();
+    return MakeError(ErrorKind::kCommitUnknown, "committing label " + label + " (" + state + "): " +
+                                                    committed->status + " " + committed->message);
+  }
+
   const int max_retries_;
   Transactions calls_;
 };

@@ -97,7 +97,8 @@ std::span<const OptionSpec> StarRocksOptions() {
        .change = OnChange::kHot},
       {.key = "sink.properties.*",
        .type = OptionType::kMap,
-       .doc = "Headers of Stream Load.",
+       .doc = "Headers of Stream Load. compression: lz4_frame or gzip packs the rows (StarRocks "
+              "3.2.7).",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "table.create.num-buckets",
        .type = OptionType::kInt,

@@ -8,13 +8,9 @@ A row that were written twice or lost would show: nothing overwrites it. The see
 import argparse
 import json
 import os
-import random
-import signal
-import subprocess
 import sys
-import time
 
-from pipelines import Pipeline, Records, check, run_all
+from pipelines import Kills, Pipeline, Records, check, run_all
 
 TEXT = """source:
   type: file
@@ -77,39 +73,17 @@ def canonical(rows):
 
 
 def rows_come_exactly_once(driftless, folder):
-    seed = options.seed or int(time.time())
-    print(f"        seed {seed}", flush=True)
-    rng = random.Random(seed)
-    kills = replay = 0
-    longest = None
-    while kills < options.kills:
-        work = os.path.join(folder, str(replay))
+    kills = Kills(options.kills, options.seed)
+    while not kills.over():
+        work = os.path.join(folder, str(kills.replays))
         os.makedirs(work)
         truth = write_records(work)
         pipeline = Pipeline(driftless, work, TEXT)
-        while True:
-            began = time.monotonic()
-            process = pipeline.start("--until-end")
-            try:
-                code = process.wait(timeout=120 if longest is None or kills == options.kills
-                                    else rng.uniform(0, longest))
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                check(longest is not None and kills < options.kills, "the run does not end")
-                kills += 1
-                continue
-            with open(pipeline.log, encoding="utf-8", errors="replace") as f:
-                check(code == 0, f"after {kills} kills the run ended with {code}:\n{f.read()[-4000:]}")
-            longest = longest or time.monotonic() - began
-            break
+        kills.replay(pipeline)
         for table, expected in truth.items():
             rows = pipeline.rows(f"shop.{table}")
-            check(len(rows) == len(expected), f"after {kills} kills: {len(rows)} rows of {table}, not {len(expected)}")
-            check(canonical(rows) == canonical(expected), f"after {kills} kills: other rows in {table}")
-        replay += 1
-        check(replay <= 10 * options.kills, "replays end before they can be killed")
-    print(f"        {kills} kills over {replay} replays", flush=True)
+            check(len(rows) == len(expected), f"after {kills.done} kills: {len(rows)} rows of {table}, not {len(expected)}")
+            check(canonical(rows) == canonical(expected), f"after {kills.done} kills: other rows in {table}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """What the end-to-end tests share: pipelines over files of Debezium records that the test writes itself."""
 import json
 import os
+import random
+import signal
 import subprocess
 import tempfile
 import time
@@ -119,6 +121,46 @@ class Pipeline:
     def columns(self, table, sink="lake"):
         text = self.command("peek", self.file, "--table", table, "--sink", sink, "--schema", "--output", "json")
         return [column["name"] for column in json.loads(text)["columns"]]
+
+
+class Kills:
+    """Ends pipelines by kill -9 at random moments, `wanted` times over as many replays as that takes."""
+
+    def __init__(self, wanted, seed=0):
+        self.wanted = wanted
+        self.seed = seed or int(time.time())
+        self.rng = random.Random(self.seed)
+        self.done = 0
+        self.replays = 0
+        self.longest = None  # a run without a kill; the moments are drawn from it
+        print(f"        seed {self.seed}", flush=True)
+
+    def replay(self, pipeline):
+        """Runs to the end of the files, with kills on the way."""
+        while True:
+            spared = self.longest is None or self.done == self.wanted
+            began = time.monotonic()
+            process = pipeline.start("--until-end")
+            try:
+                code = process.wait(timeout=120 if spared else self.rng.uniform(0, self.longest))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                check(not spared, "the run does not end")
+                self.done += 1
+                continue
+            with open(pipeline.log, encoding="utf-8", errors="replace") as f:
+                check(code == 0, f"after {self.done} kills the run ended with {code}:\n{f.read()[-4000:]}")
+            self.longest = self.longest or time.monotonic() - began
+            self.replays += 1
+            check(self.replays <= 10 * self.wanted, "replays end before they can be killed")
+            return
+
+    def over(self):
+        if self.done < self.wanted:
+            return False
+        print(f"        {self.done} kills over {self.replays} replays", flush=True)
+        return True
 
 
 def eventually(condition, what, process=None, seconds=60):

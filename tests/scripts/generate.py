@@ -133,9 +133,18 @@ def row_line(row):
     return "  {" + ", ".join(f'"{name}": {json_text(value)}' for name, value in row.items()) + "}"
 
 
+# Where the double of the servers listens: run_real.py sets it.
+ADDRESSES = {
+    "starrocks": ["    jdbc-url: jdbc:mysql://127.0.0.1:${ENV:QUERY_PORT}", "    load-url: 127.0.0.1:${ENV:HTTP_PORT}",
+                  "    username: root", "    password: ''", "    table.create.properties.replication_num: 1"],
+    "selectdb": ["    jdbc-url: jdbc:mysql://127.0.0.1:${ENV:QUERY_PORT}", "    fenodes: 127.0.0.1:${ENV:HTTP_PORT}",
+                 "    username: root", "    table.create.properties.replication_num: 1"],
+}
+
+
 def pipeline(sink, behavior, real):
     head = "pipeline real" if real else "pipeline"
-    return [head, "  sink:", f"    type: {sink}", "  pipeline:", "    name: matrix",
+    return [head, "  sink:", f"    type: {sink}", *(ADDRESSES.get(sink, []) if real else []), "  pipeline:", "    name: matrix",
             f"    schema.change.behavior: {behavior}", ""]
 
 
@@ -185,8 +194,8 @@ def main():
     count = 0
     for cell in cells:
         kinds = [(cell["sink"], False)]
-        if cell["sink"] == "paimon":
-            kinds.append(("paimon-real", True))
+        if cell["sink"] in ("paimon", *ADDRESSES):
+            kinds.append((f"{cell['sink']}-real", True))
         for name, real in kinds:
             target = folder / name
             target.mkdir(parents=True, exist_ok=True)
@@ -194,7 +203,10 @@ def main():
                 text = script(cell["sink"], cell["event"], cell["lenient"], cell["evolve"],
                               behavior, real)
                 file = target / f"{cell['event']}.{behavior.lower()}.drift"
-                file.write_text("\n".join(text) + "\n", encoding="utf-8")
+                content = "\n".join(text) + "\n"
+                if real and cell["sink"] in ADDRESSES:  # all of them share one double
+                    content = content.replace("shop.", f"shop{count}.")
+                file.write_text(content, encoding="utf-8")
                 count += 1
     print(f"{count} scripts in {folder}")
 

@@ -11,6 +11,10 @@
 namespace driftless {
 namespace {
 
+// From here on a body is worth a buffer of its own (64 KiB are libcurl's default).
+constexpr size_t kLargeBody = 256 << 10;
+constexpr size_t kUploadBuffer = 1 << 20;
+
 size_t TakeBody(char* data, size_t size, size_t count, void* to) {
   static_cast<HttpResponse*>(to)->body.append(data, size * count);
   return size * count;
@@ -57,7 +61,8 @@ Headers MakeHeaders(const HttpRequest& request) {
     headers.reset(grown);
   };
   for (const auto& [name, value] : request.headers) add(name + ": " + value);
-  add("Expect:");  // or bodies wait a second for servers that do not know it
+  // Without it libcurl lets large bodies wait a second for servers that do not know it.
+  add(request.continue_timeout_ms > 0 ? "Expect: 100-continue" : "Expect:");
   return headers;
 }
 
@@ -117,12 +122,18 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(settings_.timeout_ms));
+  if (request.continue_timeout_ms > 0) {
+    curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS,
+                     static_cast<long>(request.continue_timeout_ms));
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  }
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
                    static_cast<long>(settings_.connect_timeout_ms));
   // Servers close idle connections after some time; a body that meets a closed one is in doubt.
   curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, 15L);
   curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
-  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");  // whatever libcurl can unpack
+  // "": whatever libcurl can unpack.
+  if (settings_.unpacks) curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
   if (!settings_.ca_file.empty()) {
     curl_easy_setopt(curl, CURLOPT_CAINFO, settings_.ca_file.c_str());
   }
@@ -136,6 +147,9 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
     curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(curl, CURLOPT_READFUNCTION, GiveBody);
     curl_easy_setopt(curl, CURLOPT_READDATA, &rest);
+    if (rest.size() > kLargeBody) {
+      curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(kUploadBuffer));
+    }
     curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(rest.size()));
   }
   const CURLcode code = curl_easy_perform(curl);

@@ -16,6 +16,8 @@ struct HttpRequest {
   std::string url;     // whole, encoded
   std::map<std::string, std::string> headers;
   std::string_view body;
+  // How long the body waits for "100 Continue" (RFC 9110, 10.1.1); 0: it goes at once.
+  int64_t continue_timeout_ms = 0;
 };
 
 struct HttpResponse {
@@ -25,9 +27,10 @@ struct HttpResponse {
 };
 
 struct HttpSettings {
-  int64_t timeout_ms = 60'000;  // of one request
+  int64_t timeout_ms = 60'000;  // of one request; 0: for ever
   int64_t connect_timeout_ms = 10'000;
   std::string ca_file;  // PEM; empty: the system's certificates
+  bool unpacks = true;  // bodies that the server packed for the way
 };
 
 // Sends requests over kept-alive connections. Redirects are not followed. Thread-safe.

@@ -3,30 +3,22 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "schema/base/result.h"
+#include "sinks/clients/http/http_client.h"
 #include "sinks/clients/objectstore/object_store.h"
 #include "sinks/clients/objectstore/s3_signature.h"
 
 namespace driftless {
 
-struct S3Response {
-  int status = 0;
-  std::map<std::string, std::string> headers;  // lower-case names
-  std::string body;
-};
+using S3Response = HttpResponse;
 
 // Sends signed requests to one bucket over kept-alive connections. Thread-safe.
 class S3Client {
  public:
   S3Client(std::string bucket, S3Options options);
-  ~S3Client();
-  S3Client(const S3Client&) = delete;
-  S3Client& operator=(const S3Client&) = delete;
 
   // kRepeatable requests are sent again after a failure of the transport and after 429 and 5xx,
   // with growing waits. kOnce is for requests whose effect a repetition would hide: only what
@@ -34,7 +26,7 @@ class S3Client {
   enum class Repeat : uint8_t { kRepeatable, kOnce };
 
   // `key` is the object's, without the bucket; headers have lower-case names. Answers below 500 are
-  // returned whatever they say. Errors: kUnavailable, kTimedOut, kCommitUnknown.
+  // returned whatever they say. Errors: kUnavailable, kCommitUnknown.
   Result<S3Response> Send(std::string_view method, std::string_view key,
                           std::map<std::string, std::string> query,
                           std::map<std::string, std::string> headers, std::string_view body,
@@ -49,19 +41,15 @@ class S3Client {
   struct Attempt {
     enum class Outcome : uint8_t { kAnswered, kNotSent, kLost } outcome = Outcome::kAnswered;
     std::string message;
-    bool timed_out = false;
   };
   Attempt SendOnce(const S3Request& request, S3Response* response);
-  void* TakeHandle();
-  void GiveBack(void* handle);
 
   const std::string bucket_;
   const S3Options options_;
   std::string base_url_;  // scheme and host
   std::string host_;
   std::string path_prefix_;
-  std::mutex mutex_;
-  std::vector<void*> idle_;  // CURL handles
+  HttpClient http_;
 };
 
 }  // namespace driftless

@@ -1,56 +1,18 @@
 """Tables, their jobs and transactions, with the rules that the servers enforce. Rows lie in SQLite."""
 import json
-import math
 import re
 import sqlite3
 import threading
 import time
 
 from sql_text import Reader, SqlError, read_column
+from values import INTEGERS, converts, misfit, normal, sortable
 
 LABEL = re.compile(r"^[-_A-Za-z0-9:]{1,128}$")
-INTEGERS = ["TINYINT", "SMALLINT", "INT", "BIGINT", "LARGEINT"]
-RANGES = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63, "LARGEINT": 127}
-
-
-def family(kind):
-    return {"DECIMALV3": "DECIMAL", "DATEV2": "DATE", "DATETIMEV2": "DATETIME"}.get(kind, kind)
-
-
-def converts(product, old, new):
-    """Whether MODIFY COLUMN turns one type into the other: the tables of both servers' sources."""
-    a, b = family(old.kind), family(new.kind)
-    if (old.kind, old.length, old.scale) == (new.kind, new.length, new.scale):
-        return True
-    if a in INTEGERS:
-        if b in INTEGERS:
-            return INTEGERS.index(b) > INTEGERS.index(a)
-        allowed = {"DOUBLE", "VARCHAR"} | ({"FLOAT", "STRING"} if product == "doris" else set())
-        return b in allowed or (a == "INT" and b == "DATE")
-    if a == "FLOAT":
-        return b in ("DOUBLE", "VARCHAR") or (product == "doris" and b == "STRING")
-    if a == "DOUBLE":
-        return b == "VARCHAR" or (product == "doris" and b == "STRING")
-    if a == "DECIMAL":
-        if b == "DECIMAL":
-            return (old.scale or 0) <= (new.scale or 0) and old.length - (old.scale or 0) <= new.length - (new.scale or 0)
-        return b == "VARCHAR" or (product == "doris" and b == "STRING")
-    if a == "VARCHAR":
-        if b == "VARCHAR":
-            return new.length >= old.length
-        common = b in INTEGERS or b in ("FLOAT", "DOUBLE", "DATE", "JSON")
-        return common or (b == "DECIMAL" if product == "starrocks" else b == "STRING")
-    if a == "CHAR":
-        if b in ("CHAR", "VARCHAR"):
-            return new.length >= old.length
-        return product == "doris" and (b in INTEGERS or b in ("FLOAT", "DOUBLE", "DATE", "STRING"))
-    if a in ("DATE", "DATETIME"):
-        return b in ("DATE", "DATETIME")
-    return False
 
 
 class Table:
-    def __init__(self, database, name, columns, keys, model, properties, comment):
+    def __init__(self, database, name, columns, keys, model, properties, comment, partitions=()):
         self.database = database
         self.name = name
         self.columns = columns
@@ -58,6 +20,7 @@ class Table:
         self.model = model  # PRIMARY, UNIQUE, DUPLICATE
         self.properties = properties
         self.comment = comment
+        self.partitions = list(partitions)  # columns
         self.former_names = set()
         self.next_uid = 1
         for column in columns:
@@ -99,7 +62,7 @@ class Transaction:
         self.database = database
         self.table = table
         self.state = "PREPARE"
-        self.changes = []  # (is_delete, {uid: value})
+        self.changes = []  # (is_delete, {uid: value}, uids that are updated; None: all)
         self.parameters = None
 
 
@@ -180,6 +143,7 @@ class Catalog:
             reader.expect("DUPLICATE", "KEY")
             model, keys = "DUPLICATE", reader.names()
         comment = reader.text() if reader.take("COMMENT") else ""
+        partitions = self.read_partitions(reader)
         reader.expect("DISTRIBUTED", "BY", "HASH")
         buckets = reader.names()
         has_buckets = reader.take("BUCKETS")
@@ -187,7 +151,7 @@ class Catalog:
             reader.number()
         properties = reader.properties()
         reader.end()
-        table = Table(database, name, columns, keys, model, properties, comment)
+        table = Table(database, name, columns, keys, model, properties, comment, partitions)
         self.check_new(table, buckets, has_buckets)
         if database not in self.databases:
             raise SqlError(f"Unknown database '{database}'", 1049)
@@ -200,6 +164,38 @@ class Catalog:
             if model != "DUPLICATE" and self.product == "starrocks":
                 table.find(key).nullable = False
         self.databases[database][name] = table
+
+    def read_partitions(self, reader):
+        """StarRocks: PARTITION BY (`a`, ...); Doris: AUTO PARTITION BY LIST (`a`) () or BY RANGE (date_trunc(`a`, 'day')) ()."""
+        if self.product == "starrocks" and reader.take("PARTITION", "BY"):
+            if self.older("3.1"):
+                reader.fail()
+            return reader.names()
+        if self.product != "doris" or not reader.take("AUTO", "PARTITION", "BY"):
+            return []
+        if self.older("2.1.6"):
+            reader.fail()
+        if reader.take("LIST"):
+            columns = reader.names()
+        else:
+            reader.expect("RANGE", "(", "DATE_TRUNC", "(")
+            columns = [reader.name()]
+            reader.expect(",")
+            if reader.text() not in ("year", "quarter", "month", "week", "day", "hour"):
+                raise SqlError("date_trunc takes year, quarter, month, week, day or hour")
+            reader.expect(")", ")")
+        reader.expect("(", ")")
+        return columns
+
+    def check_partitions(self, table):
+        for name in table.partitions:
+            column = table.find(name)
+            if column is None:
+                raise SqlError(f"Partition column[{name}] does not exist")
+            if table.model in ("PRIMARY", "UNIQUE") and name not in table.keys:
+                raise SqlError(f"Partition column[{name}] is not key column")
+            if column.nullable:
+                raise SqlError(f"AUTO RANGE PARTITION doesn't support NULL column: {name}")
 
     KNOWN_PROPERTIES = {"replication_num", "light_schema_change", "enable_unique_key_merge_on_write",
                         "fast_schema_evolution", "enable_persistent_index", "compression", "storage_format",
@@ -235,6 +231,7 @@ class Catalog:
                            f"Current alive backend is [{self.backends}]")
         for column in table.columns:
             self.check_default(column)
+        self.check_partitions(table)
 
     def check_default(self, column):
         if column.default is None or column.default == ("now",):
@@ -391,6 +388,8 @@ class Catalog:
             raise SqlError(f"Column does not exists: {name}")
         if column.is_key:
             raise SqlError("Can not drop key column in primary data model table")
+        if name in table.partitions:
+            raise SqlError(f"Partition column[{name}] cannot be dropped")
         self.start_job(table, lambda: table.columns.remove(column), heavy=False)
 
     def rename_column(self, table, reader):
@@ -473,12 +472,17 @@ class Catalog:
             self.transactions.append(transaction)
             return transaction
 
-    def parse_rows(self, transaction, objects, delete_field):
-        """Fills the transaction; returns the refused rows as (reason, row)."""
+    def parse_rows(self, transaction, objects, delete_field, only=None):
+        """Fills the transaction; returns the refused rows as (reason, row). `only`: the columns of a partial update."""
         with self.lock:
             table = self.table(transaction.database, transaction.table)
             refused = []
             columns = {c.name: c for c in table.columns}
+            updated = None
+            if only is not None:
+                self.check_partial(table, columns, only, delete_field)
+                columns = {name: column for name, column in columns.items() if name in only}
+                updated = [str(column.uid) for column in columns.values()]
             for row in objects:
                 sign = row.pop(delete_field, 0)
                 is_delete = str(sign) == "1"
@@ -498,8 +502,21 @@ class Catalog:
                 if problem:
                     refused.append((problem, row))
                 else:
-                    transaction.changes.append((is_delete, values))
+                    transaction.changes.append((is_delete, values, updated))
             return refused
+
+    def check_partial(self, table, columns, only, delete_field):
+        """What servers ask of a load that updates some columns."""
+        if table.model == "DUPLICATE" or (table.model == "UNIQUE" and
+                                          table.properties.get("enable_unique_key_merge_on_write") != "true"):
+            raise SqlError("Only primary key table support partial update" if self.product == "starrocks" else
+                           "Only unique key merge on write table support partial update")
+        for name in only:
+            if name not in columns and name != delete_field:
+                raise SqlError(f"Column {name} does not exist in table {table.name}")
+        for key in table.keys:
+            if key not in only:
+                raise SqlError(f"Partial update should include all key columns, missing: {key}")
 
     def publish(self, transaction):
         with self.lock:
@@ -507,7 +524,7 @@ class Catalog:
             uids = [str(table.find(k).uid) for k in table.keys]
             alive = {str(c.uid) for c in table.columns}
             self.rows.execute("BEGIN")
-            for is_delete, values in transaction.changes:
+            for is_delete, values, updated in transaction.changes:
                 if table.model == "DUPLICATE":
                     self.sequence += 1
                     key = str(self.sequence)
@@ -516,11 +533,22 @@ class Catalog:
                 if is_delete:
                     self.rows.execute("DELETE FROM kept WHERE tab = ? AND key = ?", (table.path, key))
                 else:
+                    if updated is not None:
+                        values = self.merged(table, key, values, updated)
                     kept = json.dumps({u: v for u, v in values.items() if u in alive})
                     self.rows.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", (table.path, key, kept))
             self.rows.execute("COMMIT")
             transaction.changes = []
             transaction.state = "VISIBLE"
+
+    def merged(self, table, key, values, updated):
+        """The row that is there, or the defaults, with the columns of a partial update over it."""
+        old = self.rows.execute("SELECT value FROM kept WHERE tab = ? AND key = ?", (table.path, key)).fetchone()
+        if old:
+            row = json.loads(old[0])
+        else:
+            row = {str(c.uid): normal(c, c.default) for c in table.columns if c.default not in (None, ("now",))}
+        return {**{u: v for u, v in row.items() if u not in updated}, **values}
 
     def dump(self, database, name):
         """All rows, by key, as {column: value}."""
@@ -533,69 +561,3 @@ class Catalog:
                 found.append({c.name: row.get(str(c.uid)) for c in table.columns})
             found.sort(key=lambda row: json.dumps([sortable(row.get(k)) for k in table.keys]))
             return found
-
-
-def sortable(value):
-    return f"{value:030}" if isinstance(value, int) else str(value)
-
-
-def misfit(column, value, product):
-    """Why a column does not take a value; None where it does."""
-    kind = family(column.kind)
-    if kind in INTEGERS:
-        try:
-            number = int(value)
-        except (TypeError, ValueError):
-            return f"the value {value!r} is no number for column '{column.name}'"
-        bits = RANGES[kind]
-        return None if -2 ** bits <= number < 2 ** bits else f"the value {value} is out of range of '{column.name}'"
-    if kind in ("CHAR", "VARCHAR", "STRING"):
-        if not isinstance(value, str):
-            value = json.dumps(value)
-        limit = column.length if kind != "STRING" else 1048576
-        length = len(value.encode())
-        return None if length <= limit else f"the length of input is too long than schema. column_name: {column.name}; input length {length} schema length: {limit}"
-    if kind == "DECIMAL":
-        match = re.fullmatch(r"-?(\d+)(?:\.(\d+))?", str(value))
-        if not match:
-            return f"the value {value!r} is no decimal for column '{column.name}'"
-        whole = match.group(1).lstrip("0")
-        fits = len(whole) <= column.length - (column.scale or 0) and len(match.group(2) or "") <= (column.scale or 0)
-        return None if fits else f"decimal value is not valid for definition, column={column.name}, value={value}"
-    if kind == "DATE":
-        return None if re.fullmatch(r"\d{4}-\d\d-\d\d", str(value)) else f"the value {value!r} is no date"
-    if kind == "DATETIME":
-        fits = re.fullmatch(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", str(value))
-        return None if fits else f"the value {value!r} is no datetime"
-    if kind in ("FLOAT", "DOUBLE"):
-        try:
-            return None if math.isfinite(float(value)) else f"{value} is not valid for '{column.name}'"
-        except (TypeError, ValueError):
-            return f"the value {value!r} is no number"
-    if kind == "BOOLEAN":
-        return None if value in (True, False, 0, 1, "0", "1", "true", "false") else f"{value!r} is no boolean"
-    return None
-
-
-def normal(column, value):
-    """The value as the server gives it back."""
-    kind = family(column.kind)
-    if kind in INTEGERS:
-        return int(value)
-    if kind in ("FLOAT", "DOUBLE"):
-        return float(value)
-    if kind == "BOOLEAN":
-        return value in (True, 1, "1", "true")
-    if kind == "DECIMAL":
-        text = str(value)
-        scale = column.scale or 0
-        whole, _, digits = text.partition(".")
-        return whole + ("." + digits.ljust(scale, "0") if scale else "")
-    if kind == "DATE":
-        return str(value)[:10]
-    if kind == "DATETIME":
-        text = str(value)
-        return text if " " in text else text + " 00:00:00"
-    if kind in ("CHAR", "VARCHAR", "STRING") and not isinstance(value, str):
-        return json.dumps(value)
-    return value

@@ -35,6 +35,125 @@ def when(seconds):
     return "N/A" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
+class Answers:
+    """What a front end says to statements that change nothing, over either port."""
+
+    def __init__(self, catalog):
+        self.catalog = catalog
+
+    def answer(self, sql):
+        catalog = self.catalog
+        plain = " ".join(sql.split())
+        with catalog.lock:
+            catalog.tick()
+            if plain.lower().startswith(("set ", "select 1")):
+                return ["1"], [[1]]
+            if plain == "SELECT current_version()" and catalog.product == "starrocks":
+                return ["current_version()"], [[catalog.version]]
+            if plain == "SHOW VARIABLES LIKE 'version_comment'" and catalog.product == "doris":
+                return ["Variable_name", "Value"], [["version_comment", f"Doris version doris-{catalog.version}"]]
+            if "information_schema.COLUMNS" in plain:
+                return self.columns(*self.of_schema(plain))
+            if "information_schema.TABLES" in plain:
+                database, name = self.of_schema(plain)
+                table = catalog.databases.get(database, {}).get(name)
+                return ["TABLE_COMMENT"], [[table.comment]] if table else []
+            if plain.startswith("SHOW FULL COLUMNS FROM "):
+                return self.full_columns(Reader(plain))
+            if plain.startswith("SHOW ALTER TABLE COLUMN"):
+                return self.jobs(Reader(plain))
+            if plain.startswith("SELECT `"):
+                return self.select(Reader(plain))
+        raise SqlError(f"Getting syntax error near: {plain[:80]}")
+
+    def select(self, reader):
+        """SELECT `a`, ... FROM `d`.`t` [ORDER BY `k`, ...] [LIMIT [offset,] rows]; by key, whatever is asked."""
+        reader.expect("SELECT")
+        names = [reader.name()]
+        while reader.take(","):
+            names.append(reader.name())
+        reader.expect("FROM")
+        database, name = reader.path()
+        if reader.take("ORDER", "BY"):
+            reader.name()
+            while reader.take(","):
+                reader.name()
+        first, count = 0, None
+        if reader.take("LIMIT"):
+            count = reader.number()
+            if reader.take(","):
+                first, count = count, reader.number()
+        reader.end()
+        table = self.catalog.table(database, name)
+        for column in names:
+            if table.find(column) is None:
+                raise SqlError(f"Column '{column}' cannot be resolved", 1054)
+        rows = self.catalog.dump(database, name)[first:None if count is None else first + count]
+        return names, [[{True: 1, False: 0}.get(row[n], row[n]) if isinstance(row[n], bool) else row[n] for n in names]
+                       for row in rows]
+
+    @staticmethod
+    def of_schema(sql):
+        match = re.search(r'TABLE_SCHEMA = "((?:[^"\\]|\\.)*)" AND TABLE_NAME = "((?:[^"\\]|\\.)*)"', sql)
+        if not match:
+            raise SqlError("Getting syntax error: TABLE_SCHEMA and TABLE_NAME are expected")
+        return [re.sub(r"\\(.)", r"\1", part) for part in match.groups()]
+
+    def columns(self, database, name):
+        names = ["COLUMN_NAME", "DATA_TYPE", "COLUMN_SIZE", "DECIMAL_DIGITS", "IS_NULLABLE", "COLUMN_KEY",
+                 "COLUMN_DEFAULT", "COLUMN_COMMENT"]
+        table = self.catalog.databases.get(database, {}).get(name)
+        rows = []
+        for column in table.columns if table else []:
+            kind = column.kind.lower()
+            sizes = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19, "float": 7, "double": 15, "date": 10,
+                     "datetime": 20}
+            size = column.length if column.length is not None else sizes.get(kind)
+            if kind == "boolean":  # shown as a tinyint without a size
+                kind, size = "tinyint", None
+            default = "CURRENT_TIMESTAMP" if column.default == ("now",) else column.default
+            rows.append([column.name, kind, size, column.scale if kind == "decimal" else None,
+                         "YES" if column.nullable else "NO", "PRI" if column.is_key else "", default, column.comment])
+        return names, rows
+
+    def full_columns(self, reader):
+        reader.expect("SHOW", "FULL", "COLUMNS", "FROM")
+        table = self.catalog.table(*reader.path())
+        reader.end()
+        names = ["Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"]
+        shows_keys = table.model != "DUPLICATE"
+        return names, [[c.name, type_text(c), None, "Yes" if c.nullable else "No",
+                        "YES" if c.is_key and shows_keys else "NO",
+                        "CURRENT_TIMESTAMP" if c.default == ("now",) else c.default, "", "", c.comment]
+                       for c in table.columns]
+
+    def jobs(self, reader):
+        reader.expect("SHOW", "ALTER", "TABLE", "COLUMN")
+        catalog = self.catalog
+        database = reader.name() if reader.take("FROM") else None
+        name = None
+        if reader.take("WHERE"):
+            reader.expect("TABLENAME")
+            reader.expect("=")
+            name = reader.text()
+        descending = False
+        if reader.take("ORDER", "BY"):
+            if reader.name() not in ("JobId", "CreateTime"):
+                reader.fail()
+            descending = reader.take("DESC")
+        limit = reader.number() if reader.take("LIMIT") else None
+        reader.end()
+        names = ["JobId", "TableName", "CreateTime", "FinishTime", "IndexName", "IndexId", "OriginIndexId",
+                 "SchemaVersion", "TransactionId", "State", "Msg", "Progress", "Timeout"]
+        found = [job for job in catalog.jobs if (database is None or job.table.database == database) and
+                 (name is None or job.table.name == name)]
+        if descending:
+            found = found[::-1]
+        return names, [[job.number, job.table.name, when(job.created), when(job.finished), job.table.name, 1, 1, "1:1", 1,
+                        job.state, "" if job.state == "RUNNING" else job.message,
+                        "40%" if job.state == "RUNNING" else "N/A", 86400] for job in found[:limit]]
+
+
 class FrontEnd(socketserver.BaseRequestHandler):
     def handle(self):
         self.sequence = 0
@@ -123,94 +242,10 @@ class FrontEnd(socketserver.BaseRequestHandler):
                 if faults.take("sql_gone_after"):
                     raise ConnectionError
                 return self.ok()
-            names, rows = self.answer(sql)
+            names, rows = Answers(self.server.catalog).answer(sql)
         except SqlError as error:
             return self.error(error)
         self.rows(names, rows)
-
-    def answer(self, sql):
-        catalog = self.server.catalog
-        plain = " ".join(sql.split())
-        with catalog.lock:
-            catalog.tick()
-            if plain.lower().startswith(("set ", "select 1")):
-                return ["1"], [[1]]
-            if plain == "SELECT current_version()" and catalog.product == "starrocks":
-                return ["current_version()"], [[catalog.version]]
-            if plain == "SHOW VARIABLES LIKE 'version_comment'" and catalog.product == "doris":
-                return ["Variable_name", "Value"], [["version_comment", f"Doris version doris-{catalog.version}"]]
-            if "information_schema.COLUMNS" in plain:
-                return self.columns(*self.of_schema(plain))
-            if "information_schema.TABLES" in plain:
-                database, name = self.of_schema(plain)
-                table = catalog.databases.get(database, {}).get(name)
-                return ["TABLE_COMMENT"], [[table.comment]] if table else []
-            if plain.startswith("SHOW FULL COLUMNS FROM "):
-                return self.full_columns(Reader(plain))
-            if plain.startswith("SHOW ALTER TABLE COLUMN"):
-                return self.jobs(Reader(plain))
-        raise SqlError(f"Getting syntax error near: {plain[:80]}")
-
-    @staticmethod
-    def of_schema(sql):
-        match = re.search(r'TABLE_SCHEMA = "((?:[^"\\]|\\.)*)" AND TABLE_NAME = "((?:[^"\\]|\\.)*)"', sql)
-        if not match:
-            raise SqlError("Getting syntax error: TABLE_SCHEMA and TABLE_NAME are expected")
-        return [re.sub(r"\\(.)", r"\1", part) for part in match.groups()]
-
-    def columns(self, database, name):
-        names = ["COLUMN_NAME", "DATA_TYPE", "COLUMN_SIZE", "DECIMAL_DIGITS", "IS_NULLABLE", "COLUMN_KEY",
-                 "COLUMN_DEFAULT", "COLUMN_COMMENT"]
-        table = self.server.catalog.databases.get(database, {}).get(name)
-        rows = []
-        for column in table.columns if table else []:
-            kind = column.kind.lower()
-            sizes = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19, "float": 7, "double": 15, "date": 10,
-                     "datetime": 20}
-            size = column.length if column.length is not None else sizes.get(kind)
-            if kind == "boolean":  # shown as a tinyint without a size
-                kind, size = "tinyint", None
-            default = "CURRENT_TIMESTAMP" if column.default == ("now",) else column.default
-            rows.append([column.name, kind, size, column.scale if kind == "decimal" else None,
-                         "YES" if column.nullable else "NO", "PRI" if column.is_key else "", default, column.comment])
-        return names, rows
-
-    def full_columns(self, reader):
-        reader.expect("SHOW", "FULL", "COLUMNS", "FROM")
-        table = self.server.catalog.table(*reader.path())
-        reader.end()
-        names = ["Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"]
-        shows_keys = table.model != "DUPLICATE"
-        return names, [[c.name, type_text(c), None, "Yes" if c.nullable else "No",
-                        "YES" if c.is_key and shows_keys else "NO",
-                        "CURRENT_TIMESTAMP" if c.default == ("now",) else c.default, "", "", c.comment]
-                       for c in table.columns]
-
-    def jobs(self, reader):
-        reader.expect("SHOW", "ALTER", "TABLE", "COLUMN")
-        catalog = self.server.catalog
-        database = reader.name() if reader.take("FROM") else None
-        name = None
-        if reader.take("WHERE"):
-            reader.expect("TABLENAME")
-            reader.expect("=")
-            name = reader.text()
-        descending = False
-        if reader.take("ORDER", "BY"):
-            if reader.name() not in ("JobId", "CreateTime"):
-                reader.fail()
-            descending = reader.take("DESC")
-        limit = reader.number() if reader.take("LIMIT") else None
-        reader.end()
-        names = ["JobId", "TableName", "CreateTime", "FinishTime", "IndexName", "IndexId", "OriginIndexId",
-                 "SchemaVersion", "TransactionId", "State", "Msg", "Progress", "Timeout"]
-        found = [job for job in catalog.jobs if (database is None or job.table.database == database) and
-                 (name is None or job.table.name == name)]
-        if descending:
-            found = found[::-1]
-        return names, [[job.number, job.table.name, when(job.created), when(job.finished), job.table.name, 1, 1, "1:1", 1,
-                        job.state, "" if job.state == "RUNNING" else job.message,
-                        "40%" if job.state == "RUNNING" else "N/A", 86400] for job in found[:limit]]
 
 
 class Server(socketserver.ThreadingTCPServer):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The double against what the documentation of StarRocks and Doris says that the real servers answer."""
+import gzip
 import os
 import sys
 import time
@@ -7,8 +8,10 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from catalog import Catalog, misfit
+from catalog import Catalog
 from sql_text import Column, SqlError, tokens_of
+from unpack import gunzip, unlz4
+from values import misfit
 
 KEYED = {"starrocks": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NULL DEFAULT \"x\") PRIMARY KEY (`k`) "
                       "DISTRIBUTED BY HASH (`k`) PROPERTIES (\"replication_num\" = \"1\")",
@@ -114,6 +117,46 @@ class DoubleTest(unittest.TestCase):
         self.assertEqual(len(refused), 3)
         self.assertIsNone(misfit(Column("d", "DECIMAL", 5, 2), "123.45", "starrocks"))
         self.assertIsNotNone(misfit(Column("d", "DECIMAL", 5, 2), "1234.5", "starrocks"))
+
+    def test_partial_updates_keep_the_rest(self):
+        catalog = self.catalog()
+        first = catalog.begin("a", "d", "t")
+        catalog.parse_rows(first, [{"k": 1, "v": "a", "__op": 0}], "__op")
+        catalog.publish(first)
+        catalog.execute("ALTER TABLE `d`.`t` ADD COLUMN `w` INT DEFAULT \"7\"")
+        second = catalog.begin("b", "d", "t")
+        catalog.parse_rows(second, [{"k": 1, "w": 9, "v": "ignored"}, {"k": 2, "w": 8}], "__op", ["k", "w"])
+        catalog.publish(second)
+        self.assertEqual(catalog.dump("d", "t"), [{"k": 1, "v": "a", "w": 9}, {"k": 2, "v": "x", "w": 8}])
+        third = catalog.begin("c", "d", "t")
+        for only, text in (["v"], "all key columns"), (["k", "z"], "does not exist"):
+            with self.assertRaises(SqlError) as caught:
+                catalog.parse_rows(third, [], "__op", only)
+            self.assertIn(text, str(caught.exception))
+        doris = self.catalog("doris", "3.0")  # no merge on write
+        with self.assertRaises(SqlError):
+            doris.parse_rows(doris.begin("a", "d", "t"), [], "__DORIS_DELETE_SIGN__", ["k"])
+
+    def test_partitions(self):
+        sql = ("CREATE TABLE `d`.`x` (`k` INT NOT NULL, `day` DATEV2 %s) UNIQUE KEY (%s) "
+               "AUTO PARTITION BY RANGE (date_trunc(`day`, 'day')) () DISTRIBUTED BY HASH (`k`) BUCKETS 1 "
+               "PROPERTIES (\"replication_num\" = \"1\")")
+        self.refuses(self.catalog("doris", "2.1.5"), sql % ("NOT NULL", "`k`, `day`"), "syntax")
+        self.refuses(self.catalog("doris", "2.1.6"), sql % ("NOT NULL", "`k`"), "is not key column")
+        self.refuses(self.catalog("doris", "2.1.6"), sql % ("NULL", "`k`, `day`"), "doesn't support NULL")
+        catalog = self.catalog("doris", "2.1.6")
+        catalog.execute(sql % ("NOT NULL", "`k`, `day`"))
+        self.assertEqual(catalog.table("d", "x").partitions, ["day"])
+
+    def test_packed_bodies(self):
+        text = b"abcabcabcabc" * 50 + b"end"
+        self.assertEqual(gunzip(gzip.compress(text)), text)
+        with self.assertRaises(ValueError):
+            gunzip(gzip.compress(text)[:-12])
+        # One block: "abc", a match of 9 at distance 3, "x"; then a stored block.
+        frame = (b"\x04\x22\x4d\x18\x40\x40\xc0" + b"\x08\0\0\0" + b"\x35abc\x03\0\x10x" +
+                 b"\x02\0\0\x80yz" + b"\0\0\0\0")
+        self.assertEqual(unlz4(frame), b"abcabcabcabcxyz")
 
     def test_quotes(self):
         self.assertEqual([t.text for t in tokens_of('`a``b` "c\\"d"')], ["a`b", 'c"d'])

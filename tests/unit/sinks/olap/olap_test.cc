@@ -23,13 +23,6 @@ TEST(OlapTextTest, SplitsTypesAsServersPrintThem) {
   EXPECT_EQ(SplitNativeType("varchar()").first, -1);
 }
 
-TEST(OlapTextTest, ComparesVersionsByTheirNumbers) {
-  EXPECT_TRUE(IsOlder("3.3.1-857dd73", "3.3.2"));
-  EXPECT_FALSE(IsOlder("3.3.2-857dd73", "3.3.2"));
-  EXPECT_FALSE(IsOlder("3.10.0", "3.3.2"));
-  EXPECT_TRUE(IsOlder("2.5", "2.5.7"));
-}
-
 TEST(OlapOptionsTest, ReadsAddresses) {
   bool tls = false;
   const auto endpoints = ParseSqlAddresses("jdbc:mysql://a:9030, b:9031/db?useSSL=true", &tls);

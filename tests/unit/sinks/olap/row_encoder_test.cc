@@ -1,0 +1,189 @@
+#include "sinks/olap/row_encoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "schema/events/change_batch_builder.h"
+#include "schema/types/value_text.h"
+#include "tests/doubles/random_values.h"
+#include "tests/doubles/source_table.h"
+
+namespace driftless::olap {
+namespace {
+
+using ::testing::ElementsAre;
+
+EvolvedSchema Evolved(const TableSchema& table) {
+  EvolvedSchema evolved;
+  evolved.path = table.path;
+  evolved.incarnation = table.incarnation;
+  for (const Column& column : table.columns) {
+    EvolvedColumn one;
+    one.sink.name = column.name;
+    one.sink.type = column.type;
+    one.source = column.id;
+    evolved.columns.push_back(one);
+  }
+  for (const ColumnId id : table.primary_key) {
+    evolved.primary_key.push_back(table.Find(id)->name);
+  }
+  return evolved;
+}
+
+// Rows of (id, a, b): a text, none for NULL, "-" for a value that was not sent.
+class RowEncoderTest : public ::testing::Test {
+ protected:
+  RowEncoderTest()
+      : table_("shop.t", {"id INT NOT NULL", "a VARCHAR(8)", "b VARCHAR(8)"}, {"id"}),
+        builder_(table_.schema(), 0) {}
+
+  void Value(int column, const char* text) {
+    ColumnBuilder& builder = builder_.after(column);
+    if (text == nullptr) return builder.AppendNull();
+    if (std::string_view(text) == "-") return builder.AppendAbsent();
+    builder.AppendBytes(text);
+  }
+  void Row(Op op, int id, const char* a, const char* b) {
+    point_.offset++;
+    builder_.BeginRow(op, point_, 0);
+    builder_.after(0).AppendInt(id);
+    Value(1, a);
+    Value(2, b);
+    builder_.EndRow();
+  }
+  void Delete(int id) {
+    point_.offset++;
+    builder_.BeginRow(Op::kDelete, point_, 0);
+    builder_.before(0).AppendInt(id);
+    builder_.before(1).AppendNull();
+    builder_.before(2).AppendNull();
+    builder_.EndRow();
+  }
+
+  Result<void> Encode() {
+    const ChangeBatchPtr batch = builder_.Seal();
+    const EvolvedSchema evolved = Evolved(*table_.schema());
+    ProjectionPolicy policy;
+    policy.partial_update = true;
+    const Projection projection = Projection::Make(*batch->schema(), evolved, policy);
+    std::vector<uint32_t> rows(static_cast<size_t>(batch->size()));
+    std::iota(rows.begin(), rows.end(), 0U);
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto projected,
+                               ProjectedBatch::Make(batch, projection, rows, nullptr));
+    RowEncoder encoder(evolved, {"\"__op\":0", "\"__op\":1"}, '\n');
+    return encoder.Append(*projected, projection, nullptr, &parts_);
+  }
+  std::vector<std::string> Bodies() const {
+    std::vector<std::string> bodies;
+    for (const auto& part : parts_.parts()) bodies.emplace_back(part->body.view());
+    return bodies;
+  }
+
+  SourceTable table_;
+  ChangeBatchBuilder builder_;
+  Point point_;
+  LoadParts parts_;
+};
+
+TEST_F(RowEncoderTest, WritesWholeRowsAndDeletesInOrder) {
+  Row(Op::kInsert, 1, "x\"\n", nullptr);
+  Delete(1);
+  Row(Op::kInsert, 1, "ü", "12345678");
+  ASSERT_TRUE(Encode());
+  EXPECT_THAT(Bodies(), ElementsAre("{\"id\":1,\"a\":\"x\\\"\\n\",\"b\":null,\"__op\":0}\n"
+                                    "{\"id\":1,\"__op\":1}\n"
+                                    "{\"id\":1,\"a\":\"ü\",\"b\":\"12345678\",\"__op\":0}\n"));
+}
+
+TEST_F(RowEncoderTest, RowsThatLackValuesTravelApartAndNeverInFrontOfOlderOnes) {
+  Row(Op::kInsert, 1, "a", "b");
+  Row(Op::kInsert, 2, "a", "b");
+  Row(Op::kUpdate, 1, "c", "-");  // behind its insert
+  Row(Op::kUpdate, 2, "d", "e");  // may go with the first part still
+  Row(Op::kUpdate, 1, "f", "g");  // behind the partial one of the same key
+  Row(Op::kUpdate, 2, "h", "-");  // with the other partial one
+  Row(Op::kUpdate, 3, "-", nullptr);
+  ASSERT_TRUE(Encode());
+  EXPECT_THAT(Bodies(), ElementsAre("{\"id\":1,\"a\":\"a\",\"b\":\"b\",\"__op\":0}\n"
+                                    "{\"id\":2,\"a\":\"a\",\"b\":\"b\",\"__op\":0}\n"
+                                    "{\"id\":2,\"a\":\"d\",\"b\":\"e\",\"__op\":0}\n",
+                                    "{\"id\":1,\"a\":\"c\"}\n{\"id\":2,\"a\":\"h\"}\n",
+                                    "{\"id\":1,\"a\":\"f\",\"b\":\"g\",\"__op\":0}\n",
+                                    "{\"id\":3,\"b\":null}\n"));
+  EXPECT_THAT(parts_.parts()[1]->columns, ElementsAre(0, 1));
+  EXPECT_EQ(parts_.rows(), 7);
+}
+
+TEST_F(RowEncoderTest, ANewRowCannotLackAValue) {
+  Row(Op::kInsert, 1, "-", "b");
+  const auto result = Encode();
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message(), ::testing::HasSubstr("column a"));
+}
+
+TEST_F(RowEncoderTest, FindsTextsThatAreTooLong) {
+  Row(Op::kInsert, 1, "123456789", "b");
+  EXPECT_FALSE(Encode());
+}
+
+// The fast writer and the one of all types write the same.
+TEST(JsonValueTest, WritesWhatAppendJsonWrites) {
+  testing::RandomSchemas random(11);
+  for (const char* text : {"BOOLEAN",          "TINYINT",       "SMALLINT",       "INT",
+                           "BIGINT",           "FLOAT",         "DOUBLE",         "DECIMAL(38, 10)",
+                           "DECIMAL(12, 2)",   "DECIMAL(5, 5)", "DECIMAL(18, 0)", "CHAR(9)",
+                           "STRING",           "BYTES",         "DATE",           "TIME(3)",
+                           "TIMESTAMP(0)",     "TIMESTAMP(3)",  "TIMESTAMP(6)",   "TIMESTAMP(9)",
+                           "TIMESTAMP_LTZ(6)", "ARRAY<INT>"}) {
+    const LogicalType type = *ParseLogicalType(text);
+    SourceTable table("a.b", {std::string("v ") + text}, {});
+    ChangeBatchBuilder builder(table.schema(), 0);
+    Point point;
+    for (int i = 0; i < 300; ++i) {
+      point.offset++;
+      builder.BeginRow(Op::kInsert, point, 0);
+      testing::AppendRandomValue(type, &random, &builder.after(0));
+      builder.EndRow();
+    }
+    const ChangeBatchPtr batch = builder.Seal();
+    const ColumnView& values = batch->after()[0];
+    JsonValueWriter writer(type);
+    for (int64_t row = 0; row < batch->size(); ++row) {
+      if (values.IsNull(row)) continue;
+      std::string expected;
+      AppendJson(type, values, row, {}, &expected);
+      LoadBody body;
+      body.Commit(writer.Write(values, row, 0, &body, body.Reserve(writer.bytes_max())));
+      EXPECT_EQ(body.view(), expected) << text;
+    }
+  }
+}
+
+TEST(JsonValueTest, EscapesAtEveryPlaceOfAText) {
+  const LogicalType type = LogicalType::String();
+  SourceTable table("a.b", {"v STRING"}, {});
+  for (const std::string& special : {std::string("\""), std::string("\\"), std::string("\n"),
+                                     std::string(1, '\0'), std::string("\x1f"), std::string("\x7f"),
+                                     std::string("ü"), std::string("\xff"), std::string("😀")}) {
+    for (size_t at = 0; at < 20; ++at) {
+      std::string text(20, 'x');
+      text.replace(at, 1, special);
+      ChangeBatchBuilder builder(table.schema(), 0);
+      builder.BeginRow(Op::kInsert, Point(), 0);
+      builder.after(0).AppendBytes(text);
+      builder.EndRow();
+      const ChangeBatchPtr batch = builder.Seal();
+      std::string expected;
+      AppendJson(type, batch->after()[0], 0, {}, &expected);
+      JsonValueWriter writer(type);
+      LoadBody body;
+      body.Commit(writer.Write(batch->after()[0], 0, 0, &body, body.Reserve(writer.bytes_max())));
+      EXPECT_EQ(body.view(), expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace driftless::olap
