@@ -263,7 +263,7 @@ def a_change_that_fails_half_way_goes_on_where_it_was(driftless, folder, product
     stream.row("orders", {"id": 2, "name": "b", "amount": 2, "x": 5, "y": 6})
     stream.close()
     with Cluster(product, "--job-ms", "300") as cluster:
-        cluster.ask("job", fault="")  # the first job goes well
+        cluster.ask("job", fault="none")  # the first job goes well
         cluster.ask("job", fault="cancel:backend 10002 is not alive")
         pipeline = make_pipeline(driftless, folder, cluster)
         log = pipeline.run(expected=1)

@@ -80,7 +80,7 @@ class Catalog:
         self.jobs = []
         self.transactions = []
         self.next_number = 100
-        self.job_faults = []  # "cancel:TEXT" or "stuck", each for one job
+        self.job_faults = []  # "cancel:TEXT", "stuck" or "none", each for one job
         self.requests = []  # of HTTP, as golden files have them
         self.statements = []  # everything that changed something, for tests
         self.rows = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -311,7 +311,8 @@ class Catalog:
                      t.state in ("PREPARE", "PREPARED", "PRECOMMITTED")]
         job = Job(self.number(), table, apply, watershed)
         if self.job_faults:
-            job.message = self.job_faults.pop(0)
+            fault = self.job_faults.pop(0)
+            job.message = "" if fault == "none" else fault
         job.heavy = heavy
         self.jobs.append(job)
         self.tick()
