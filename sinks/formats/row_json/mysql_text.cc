@@ -1,6 +1,10 @@
 #include "sinks/formats/row_json/mysql_text.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "schema/ddl/mysql/catalog.h"
 
 namespace driftless {
 namespace {
@@ -112,26 +116,104 @@ int JdbcTypeOf(const LogicalType& type) {
   return 12;
 }
 
+namespace {
+
+// "`price` decimal(18,4) NOT NULL DEFAULT '0'"
+std::string ColumnText(const Column& column) {
+  std::string text = Quoted(column.name) + " " + MySqlTypeText(column.type, &column);
+  if (!column.source.charset.empty()) text += " CHARACTER SET " + column.source.charset;
+  text += column.type.nullable() ? " NULL" : " NOT NULL";
+  if (column.default_value.kind == DefaultValue::Kind::kLiteral) {
+    text += " DEFAULT " + Literal(column.default_value.text);
+  }
+  if (!column.comment.empty()) text += " COMMENT " + Literal(column.comment);
+  return text;
+}
+
+// "PRIMARY KEY (`a`, `b`)"; the table has one.
+std::string KeyText(const TableSchema& schema) {
+  std::string text = "PRIMARY KEY (";
+  for (size_t i = 0; i < schema.primary_key.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + Quoted(schema.Find(schema.primary_key[i])->name);
+  }
+  return text + ")";
+}
+
+std::vector<std::string> KeyNames(const TableSchema& schema) {
+  std::vector<std::string> names;
+  for (const ColumnId id : schema.primary_key) names.push_back(schema.Find(id)->name);
+  return names;
+}
+
+// Whether the text, carried out on the table as it was, touches no other one and gives the columns
+// and the key that the change says.
+bool Tells(const std::string& text, const StatementChange& change) {
+  const TableSchemaPtr before = change.before();
+  if (before == nullptr) return false;
+  mysql::DdlCatalog catalog{mysql::ServerSettings{}};
+  catalog.Load(before);
+  mysql::StatementContext context;
+  context.default_database = change.table.database;
+  const auto effect = catalog.Preview(text, context);
+  if (!effect || effect->changes.size() > 1) return false;
+  TableSchemaPtr told = before;
+  if (!effect->changes.empty()) {
+    if (effect->changes.front().table != before->path) return false;
+    told = effect->changes.front().after();
+  }
+  const TableSchemaPtr after = change.after();
+  if (told == nullptr || after == nullptr) return false;
+  return std::equal(told->columns.begin(), told->columns.end(), after->columns.begin(),
+                    after->columns.end(),
+                    [](const Column& a, const Column& b) { return a.name == b.name; }) &&
+         KeyNames(*told) == KeyNames(*after);
+}
+
+}  // namespace
+
 std::string CreateTableText(const TableSchema& schema) {
   std::string text = "CREATE TABLE " + TableName(schema.path) + " (";
   for (size_t i = 0; i < schema.columns.size(); ++i) {
-    const Column& column = schema.columns[i];
-    if (i > 0) text += ", ";
-    text += Quoted(column.name) + " " + MySqlTypeText(column.type, &column);
-    if (!column.source.charset.empty()) text += " CHARACTER SET " + column.source.charset;
-    text += column.type.nullable() ? " NULL" : " NOT NULL";
-    if (column.default_value.kind == DefaultValue::Kind::kLiteral) {
-      text += " DEFAULT " + Literal(column.default_value.text);
-    }
-    if (!column.comment.empty()) text += " COMMENT " + Literal(column.comment);
+    text += (i == 0 ? "" : ", ") + ColumnText(schema.columns[i]);
   }
-  for (size_t i = 0; i < schema.primary_key.size(); ++i) {
-    text += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(schema.Find(schema.primary_key[i])->name);
-  }
-  if (!schema.primary_key.empty()) text += ")";
+  if (!schema.primary_key.empty()) text += ", " + KeyText(schema);
   text += ")";
   if (!schema.charset.empty()) text += " DEFAULT CHARSET=" + schema.charset;
   if (!schema.comment.empty()) text += " COMMENT=" + Literal(schema.comment);
+  return text;
+}
+
+std::string AlterTableText(const TableSchema& before, const TableSchema& after) {
+  std::vector<std::string> clauses;
+  const bool other_key = before.primary_key != after.primary_key;
+  if (other_key && !before.primary_key.empty()) clauses.push_back("DROP PRIMARY KEY");
+  std::vector<ColumnId> order;  // as the clauses so far leave it
+  for (const Column& column : before.columns) {
+    if (after.Find(column.id) == nullptr) {
+      clauses.push_back("DROP COLUMN " + Quoted(column.name));
+    } else {
+      order.push_back(column.id);
+    }
+  }
+  for (size_t i = 0; i < after.columns.size(); ++i) {
+    const Column& column = after.columns[i];
+    const Column* const former = before.Find(column.id);
+    const bool in_place = i < order.size() && order[i] == column.id;
+    if (in_place && ColumnText(*former) == ColumnText(column)) continue;
+    std::string clause = former == nullptr
+                             ? "ADD COLUMN " + ColumnText(column)
+                             : "CHANGE COLUMN " + Quoted(former->name) + " " + ColumnText(column);
+    if (!in_place) {
+      clause += i == 0 ? " FIRST" : " AFTER " + Quoted(after.columns[i - 1].name);
+      std::erase(order, column.id);
+      order.insert(order.begin() + static_cast<std::ptrdiff_t>(i), column.id);
+    }
+    clauses.push_back(std::move(clause));
+  }
+  if (other_key && !after.primary_key.empty()) clauses.push_back("ADD " + KeyText(after));
+  if (before.comment != after.comment) clauses.push_back("COMMENT = " + Literal(after.comment));
+  std::string text = "ALTER TABLE " + TableName(after.path);
+  for (size_t i = 0; i < clauses.size(); ++i) text += (i == 0 ? " " : ", ") + clauses[i];
   return text;
 }
 
@@ -147,7 +229,11 @@ std::optional<std::string> StatementText(const StatementChange& change) {
     default: break;
   }
   if (change.statement == nullptr || change.statement->empty()) return std::nullopt;
-  return *change.statement;
+  if (Tells(*change.statement, change)) return *change.statement;
+  // The text is about other tables too (the swap of an online schema change), or about other
+  // columns than rows have here (a transform), or is not understood.
+  std::string own = AlterTableText(*change.before(), *change.after());
+  return Tells(own, change) ? std::move(own) : *change.statement;
 }
 
 }  // namespace driftless

@@ -16,9 +16,13 @@ int JdbcTypeOf(const LogicalType& type);
 // `CREATE TABLE ... ` in MySQL's words.
 std::string CreateTableText(const TableSchema& schema);
 
+// `ALTER TABLE ...` in MySQL's words: what makes one of the other, by the columns' identities.
+std::string AlterTableText(const TableSchema& before, const TableSchema& after);
+
 // The SQL text of one table's part of a statement. Statements that may concern several tables
-// (DROP, RENAME, TRUNCATE, CREATE) are written anew for this one; ALTER is the source's own text.
-// None where the source gave no text, or its columns have no MySQL types.
+// (DROP, RENAME, TRUNCATE, CREATE) are written anew for this one; ALTER is the source's own text
+// where that says what becomes of this table. None where the source gave no text, or its columns
+// have no MySQL types.
 std::optional<std::string> StatementText(const StatementChange& change);
 
 }  // namespace driftless

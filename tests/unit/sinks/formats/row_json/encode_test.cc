@@ -5,6 +5,7 @@
 #include "schema/events/change_batch_builder.h"
 #include "sinks/api/projected_batch.h"
 #include "sinks/formats/message_encoder.h"
+#include "sinks/formats/row_json/mysql_text.h"
 #include "tests/doubles/source_table.h"
 
 // What every format writes, byte for byte: the forms of kafka-clients of Flink CDC, Debezium, Canal
@@ -256,6 +257,43 @@ TEST(EncodeStatementTest, AlterIsTheSourcesTextAndDropIsWrittenAnew) {
   untyped.parts = {{0, CreateTable{}, nullptr, plain}};
   std::string none;
   EXPECT_FALSE(EncodeDebeziumStatement(untyped, {}, &none));
+}
+
+// The swap of an online schema change: its text is about tables that nobody told of.
+TEST(StatementTextTest, AStatementAboutOtherTablesIsWrittenAnewForThisOne) {
+  const auto column = [](ColumnId id, const char* name, const char* type, bool nullable) {
+    Column made;
+    made.id = id;
+    made.name = name;
+    made.type = std::string_view(type) == "int" ? LogicalType::Int() : LogicalType::VarChar(20);
+    made.type = made.type.WithNullability(nullable);
+    made.source.type_text = type;
+    return made;
+  };
+  auto before = std::make_shared<TableSchema>();
+  before->path = {"", "shop", "orders"};
+  before->columns = {column(1, "id", "int", false), column(2, "a", "int", true),
+                     column(3, "b", "int", true), column(4, "gone", "int", true)};
+  before->primary_key = {1};
+  auto after = std::make_shared<TableSchema>(*before);
+  after->columns = {column(5, "new", "varchar(20)", true), column(1, "id", "int", false),
+                    column(3, "b", "int", false), column(2, "a`2", "int", true)};
+  after->primary_key = {1, 3};
+  StatementChange swap;
+  swap.table = before->path;
+  swap.statement =
+      std::make_shared<std::string>("RENAME TABLE orders TO _orders_del, _orders_gho TO orders");
+  swap.parts.push_back({0, KeyChange{{1}, {1, 3}}, before, after});
+  EXPECT_EQ(StatementText(swap),
+            "ALTER TABLE `shop`.`orders` DROP PRIMARY KEY, DROP COLUMN `gone`, "
+            "ADD COLUMN `new` varchar(20) NULL FIRST, "
+            "CHANGE COLUMN `b` `b` int NOT NULL AFTER `id`, CHANGE COLUMN `a` `a``2` int NULL, "
+            "ADD PRIMARY KEY (`id`, `b`)");
+  // The source's own words stay where they say it.
+  swap.statement = std::make_shared<std::string>(
+      "alter table orders drop gone, add new varchar(20) first, modify b int not null after id, "
+      "change a `a``2` int, drop primary key, add primary key (id, b)");
+  EXPECT_EQ(StatementText(swap), *swap.statement);
 }
 
 }  // namespace
