@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -19,13 +20,35 @@ def is_installed():
     return os.path.exists(os.path.join(replay.PEERS, "dist", "kafka", ".stamp"))
 
 
-class Broker:
-    """A broker of its own for this run."""
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
-    def __init__(self, name):
+
+class Broker:
+    """A broker of its own for this run. `with_users`: it has a second listener (`sasl_bootstrap`) for the users admin,
+    who may do everything, and stranger, who may do nothing; their passwords are their names."""
+
+    def __init__(self, name, with_users=False):
         self.env = {**os.environ, "PEERS_DIR": replay.PEERS, "KAFKA_JIT": "1",
                     "PEERS_INSTANCE": f"kafka-{name}-{os.getpid()}"}
         self.bootstrap = None
+        self.sasl_bootstrap = None
+        if with_users:
+            plain, controller, sasl = (free_port() for _ in range(3))
+            self.sasl_bootstrap = f"127.0.0.1:{sasl}"
+            listeners = f"PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl}"
+            self.env |= {"PEER_KAFKA_PORT": str(plain), "PEER_KAFKA_CONTROLLER_PORT": str(controller), "KAFKA_EXTRA": f"""
+listeners={listeners},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners={listeners}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\
+  user_admin="admin" user_stranger="stranger";
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS;User:admin
+"""}
 
     def start(self):
         for _ in range(3):  # the peer waits for a minute; a busy machine may need more
@@ -35,6 +58,10 @@ class Broker:
                 self.bootstrap = found[1]
                 return
         sys.exit("the broker does not start:\n" + started.stdout[-1000:] + started.stderr[-3000:])
+
+    def kill(self):
+        """At once; start() brings it back on the same port, with what it had."""
+        subprocess.run([KAFKA, "kill"], env=self.env, capture_output=True)
 
     def stop(self):
         subprocess.run([KAFKA, "wipe"], env=self.env, capture_output=True)

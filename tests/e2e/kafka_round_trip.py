@@ -5,7 +5,8 @@ usage: kafka_round_trip.py --driftless BIN [--only TEST[,TEST]] [--kills N] [--s
 
 - Recordings go file -> Kafka -> Paimon, with 1 and with 6 partitions; the tables must equal the source's truth.
 - With exactly-once, the pipeline to Kafka is killed at random moments; a consumer that reads committed records
-  only must see every change exactly once, in the order of the source for each key.
+  only must see every change exactly once, in the order of the source for each key. The same when the broker is
+  killed and comes back.
 - In upsert mode the last message of each key is the row, or a tombstone.
 - The pipeline from Kafka is killed while it writes to Paimon; the tables must equal the truth.
 The broker is a new one each time. Exit status: 77 where Kafka is not installed. The seed is printed.
@@ -30,7 +31,7 @@ from pipelines import Failed, Pipeline, Records, check, run_all  # noqa: E402
 options = argparse.Namespace()
 
 
-broker = kafka_peer.Broker("round-trip")
+broker = kafka_peer.Broker("round-trip", with_users=True)
 
 
 def to_kafka(source, case, name, **sink):
@@ -98,9 +99,9 @@ def one_partition(driftless, folder):
 
 
 def six_partitions(driftless, folder):
-    for number, name in enumerate(CASES):
-        round_trip(driftless, folder, name, f"six{options.seed}-{number}",
-                   **{"topic.partitions": 6, "partition.strategy": "hash-by-key"})
+    for number, (name, keys) in enumerate(zip(CASES, ("json", "csv", "json"))):
+        round_trip(driftless, folder, name, f"six{options.seed}-{number}", {"key.format": keys},
+                   **{"topic.partitions": 6, "partition.strategy": "hash-by-key", "key.format": keys})
 
 
 def other_formats(driftless, folder):
@@ -216,12 +217,32 @@ def by_key(records):
     return seen, statements
 
 
+def check_each_once(changes, topics, after):
+    """A consumer of committed records saw each change exactly once, in order, and each ALTER once per partition."""
+    changes.stream.close()
+    seen, statements = by_key(broker.committed_records(topics))
+    for key in sorted({*changes.expected, *seen}):
+        wanted, got = changes.expected.get(key, []), seen.get(key, [])
+        check(wanted == got, f"{key} after {after}: {len(got)} changes instead of {len(wanted)}:\n"
+                             f"wanted {wanted[:40]}\ngot    {got[:40]}")
+    for (partition, ddl), times in statements.items():
+        if not ddl.startswith("CREATE"):
+            check(times == 1, f"{ddl} stands {times} times in partition {partition}")
+    altered = sum(len(columns) - len(COLUMNS) for columns in changes.columns.values())
+    got = sum(1 for _, ddl in statements if ddl.startswith("ALTER"))
+    check(got == 3 * altered, f"{got} ALTERs in 3 partitions, not 3 * {altered}")
+
+
+def once_pipeline(driftless, folder, name, source=()):
+    source = ["type: file", "path: @FOLDER@/records.jsonl", *source]
+    return Pipeline(driftless, folder, to_kafka(source, {}, name, **{
+        "sink.tableId-to-topic.mapping": ";".join(f"shop.{t}:{name}-{t}" for t in TABLES),
+        "topic.partitions": 3, "partition.strategy": "hash-by-key", "sink.delivery-guarantee": "exactly-once"}))
+
+
 def exactly_once(driftless, folder):
     rng = random.Random(options.seed)
-    source = ["type: file", "path: @FOLDER@/records.jsonl"]
-    pipeline = Pipeline(driftless, folder, to_kafka(source, {}, f"once{options.seed}", **{
-        "sink.tableId-to-topic.mapping": ";".join(f"shop.{t}:once{options.seed}-{t}" for t in TABLES),
-        "topic.partitions": 3, "partition.strategy": "hash-by-key", "sink.delivery-guarantee": "exactly-once"}))
+    pipeline = once_pipeline(driftless, folder, f"once{options.seed}")
     changes = Changes(folder, rng)
     changes.write(2000)
     moments = Moments(rng)
@@ -246,21 +267,77 @@ def exactly_once(driftless, folder):
         changes.write(2000)
         check(ends < 3 * options.kills, "the pipeline ends before it can be killed")
     pipeline.run()
-    changes.stream.close()
-    seen, statements = by_key(broker.committed_records(f"once{options.seed}-.*"))
-    for key in sorted({*changes.expected, *seen}):
-        wanted, got = changes.expected.get(key, []), seen.get(key, [])
-        check(wanted == got, f"{key} after {kills} kills: {len(got)} changes instead of {len(wanted)}:\n"
-                             f"wanted {wanted[:40]}\ngot    {got[:40]}")
-    for (partition, ddl), times in statements.items():
-        if not ddl.startswith("CREATE"):
-            check(times == 1, f"{ddl} stands {times} times in partition {partition}")
-    altered = sum(len(columns) - len(COLUMNS) for columns in changes.columns.values())
-    got = sum(1 for _, ddl in statements if ddl.startswith("ALTER"))
-    check(got == 3 * altered, f"{got} ALTERs in 3 partitions, not 3 * {altered}")
+    check_each_once(changes, f"once{options.seed}-.*", f"{kills} kills")
     print(f"        {changes.number} changes, {kills} kills: {moved} after new commits, {in_commit} while cuts were in "
           f"flight; {ends} ends before a kill", flush=True)
     check(moved >= 2, f"only {moved} of {kills} kills came after new commits: they show nothing")
+
+
+def broker_killed(driftless, folder):
+    """The broker is killed and started again while a transactional pipeline writes. Whether the pipeline waits for it
+    or ends: every change stands there once."""
+    rng = random.Random(options.seed)
+    name = f"down{options.seed}"
+    pipeline = once_pipeline(driftless, folder, name, ["follow: true"])
+    changes = Changes(folder, rng)
+    changes.write(500)
+    process = pipeline.start()
+    ends = 0
+    for _ in range(options.broker_kills):
+        for _ in range(rng.randrange(1, 6)):
+            changes.write(300)
+            time.sleep(rng.uniform(0.1, 0.5))
+        broker.kill()
+        for _ in range(rng.randrange(1, 6)):
+            changes.write(300)
+            time.sleep(rng.uniform(0.1, 0.5))
+        broker.start()
+        if process.poll() is not None:
+            ends += 1
+            process = pipeline.start()
+    process.terminate()
+    process.wait(timeout=120)
+    pipeline.run()
+    check_each_once(changes, name + "-.*", f"{options.broker_kills} kills of the broker")
+    print(f"        {changes.number} changes, {options.broker_kills} kills of the broker, {ends} ends of the pipeline",
+          flush=True)
+
+
+def users(driftless, folder):
+    """Who may not come in, or may do nothing, is told so; who may writes and reads."""
+    if options.bootstrap:
+        return  # its users are not known
+    case = {}
+    records = Records(os.path.join(folder, "records.jsonl"))
+    records.ddl("a", "CREATE TABLE a (id INT PRIMARY KEY, n INT)", COLUMNS)
+    records.row("a", {"id": 1, "n": 2})
+    records.close()
+
+    def as_user(text, user, password, protocol="SASL_PLAINTEXT"):
+        return text.replace(f"properties.bootstrap.servers: {broker.bootstrap}",
+                            f"properties.bootstrap.servers: {broker.sasl_bootstrap}\n"
+                            f"  properties.security.protocol: {protocol}\n"
+                            "  properties.sasl.mechanism: PLAIN\n"
+                            f"  properties.sasl.username: {user}\n"
+                            f"  properties.sasl.password: {password}")
+
+    name = f"users{options.seed}"
+    source = ["type: file", f"path: {folder}/records.jsonl"]
+    sides = {"out": to_kafka(source, case, name, topic=name, **{"topic.partitions": 2}), "in": to_paimon(name, case, name)}
+
+    def run(side, *user, expected=0):
+        work = folder_of(folder, "-".join([side, *user]))
+        return Pipeline(driftless, work, as_user(sides[side], *user)).run(expected)
+
+    run("out", "admin", "admin")
+    run("in", "admin", "admin")
+    for side in sides:
+        for user, words in ((("admin", "wrong"), ("uthentication", "properties.sasl")),
+                            (("stranger", "stranger"), ("authoriz", "the user's rights")),
+                            (("admin", "admin", "SASL_SSL"), ("SSL", "properties.security.protocol"))):
+            text = run(side, *user, expected=1)
+            for word in words:
+                check(word in text, f"{side} as {user}: nothing of {word!r}:\n{text[-2000:]}")
 
 
 def upserts(driftless, folder):
@@ -322,7 +399,7 @@ def source_killed(driftless, folder):
     raise Failed("replays end before they can be killed")
 
 
-TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed)
+TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, users, broker_killed)
 
 
 def main():
@@ -330,6 +407,7 @@ def main():
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--only", type=lambda text: text.split(","))
     ap.add_argument("--kills", type=int, default=20)
+    ap.add_argument("--broker-kills", type=int, default=2)
     ap.add_argument("--seed", type=int, default=int(time.time()))
     ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
     ap.parse_args(namespace=options)

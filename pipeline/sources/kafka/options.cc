@@ -32,7 +32,9 @@ std::span<const OptionSpec> KafkaSourceOptionSpecs() {
        .change = OnChange::kIncompatible},
       {.key = "key.format",
        .type = OptionType::kEnum,
-       .doc = "How keys are written. Default: keys that are JSON objects name the key's columns.",
+       .doc = "How keys are written. Default: keys that are JSON objects name the key's columns; "
+              "others "
+              "say nothing, as csv keys do not either: the primary key comes from statements.",
        .values = {"json", "csv"},
        .change = OnChange::kIncompatible},
       {.key = "key.fields-prefix",
@@ -197,8 +199,9 @@ Result<void> RefuseWithoutEffect(const OptionValues& values) {
                   "Leave it out; topics with statements between the rows (our sink's "
                   "schema.change.events: inline) and records with embedded schemas need none.");
   }
-  if (values.Enum("key.format") == "csv") {
-    return refuse("key.format", "Leave it out: csv keys are not read.");
+  if (values.Enum("key.format") == "csv" && values.Enum("value.format") == "json") {
+    return refuse("key.format: csv with value.format: json",
+                  "A csv key does not name its columns, and nothing else tells of a deleted row.");
   }
   if (values.Enum("canal-json.infer-schema.strategy") == "SQL_TYPE") {
     return refuse("canal-json.infer-schema.strategy", "Types come from mysqlType.");

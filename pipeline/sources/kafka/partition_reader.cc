@@ -24,9 +24,12 @@ struct DestroyTopic {
   void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
 
-// Keys that our sink and Flink CDC write name the table in front of its key columns.
-std::string_view WithoutTableId(std::string_view key, std::string* scratch) {
+// The columns of a key. Keys that our sink and Flink CDC write name the table in front of them; one
+// that is no JSON object (csv) says nothing.
+std::string_view ColumnsOfKey(std::string_view key, std::string* scratch) {
   constexpr std::string_view kStart = "{\"TableId\":\"";
+  const size_t begin = key.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || key[begin] != '{') return {};
   if (!key.starts_with(kStart)) return key;
   size_t at = kStart.size();
   while (at < key.size() && key[at] != '"') at += key[at] == '\\' ? 2 : 1;
@@ -295,7 +298,7 @@ class KafkaPartitionReader::Reading {
     value_.append(kJsonPadding, '\0');
     const std::string_view value = std::string_view(value_).substr(0, message.len);
     const std::string_view key =
-        WithoutTableId({static_cast<const char*>(message.key), message.key_len}, &key_);
+        ColumnsOfKey({static_cast<const char*>(message.key), message.key_len}, &key_);
     next_offset_ = message.offset;
     if (partition_.schemas != nullptr) {
       last_row_us_ = context_.clock->MonotonicMicros();

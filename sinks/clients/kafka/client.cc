@@ -70,6 +70,18 @@ rd_kafka_resp_err_t OnNew(rd_kafka_t* client, const rd_kafka_conf_t*, void* opaq
 // The client's log lines would go to standard error; what matters comes through OnError.
 void OnLog(const rd_kafka_t*, int, const char*, const char*) {}
 
+constexpr std::string_view kRightsHint =
+    "Check the user's rights and properties.sasl.*, properties.security.protocol.";
+
+// The brokers, or the client's certificates, do not let it in.
+bool IsDenial(std::string_view problem) {
+  for (const std::string_view word :
+       {"uthentication", "SASL", "SSL handshake", "ssl handshake", "certificate"}) {
+    if (problem.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 std::string_view JaasValue(std::string_view jaas, std::string_view name) {
   const size_t at = jaas.find(std::string(name) + "=\"");
   if (at == std::string_view::npos) return {};
@@ -129,8 +141,7 @@ Error MakeKafkaError(int code, std::string what) {
     case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR__AUTHENTICATION:
     case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
-      return MakeError(ErrorKind::kPermission, text)
-          .Hint("Check the user's rights and properties.sasl.*, properties.security.protocol.");
+      return MakeError(ErrorKind::kPermission, text).Hint(std::string(kRightsHint));
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
       return MakeError(ErrorKind::kRefused, text)
           .Hint("Raise properties.message.max.bytes here and max.message.bytes of the topic.");
@@ -230,17 +241,24 @@ Result<Client::Cluster> Client::Describe(const std::string* topic, int timeout_m
     one.reset(rd_kafka_topic_new(handle_, topic->c_str(), nullptr));
   }
   const rd_kafka_metadata_t* metadata = nullptr;
-  const rd_kafka_resp_err_t err =
-      rd_kafka_metadata(handle_, topic == nullptr ? 1 : 0, one.get(), &metadata, timeout_ms);
-  rd_kafka_poll(handle_, 0);  // brings what the client met
-  if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  // In short rounds: a password does not become right by waiting.
+  constexpr int kRoundMs = 1000;
+  for (int waited_ms = 0;; waited_ms += kRoundMs) {
+    const rd_kafka_resp_err_t err =
+        rd_kafka_metadata(handle_, topic == nullptr ? 1 : 0, one.get(), &metadata,
+                          std::min(kRoundMs, timeout_ms - waited_ms));
+    rd_kafka_poll(handle_, 0);  // brings what the client met
+    if (err == RD_KAFKA_RESP_ERR_NO_ERROR) break;
     const std::string problem = events_->last_problem();
+    const bool is_denied = IsDenial(problem);
+    const bool may_come =
+        err == RD_KAFKA_RESP_ERR__TIMED_OUT || err == RD_KAFKA_RESP_ERR__TRANSPORT;
+    if (may_come && !is_denied && waited_ms + kRoundMs < timeout_ms) continue;
     Error error = MakeKafkaError(err, "asking the brokers");
     if (problem.empty()) return error;
-    const bool denied = problem.find("uthentication") != std::string::npos ||
-                        problem.find("SASL") != std::string::npos;
-    return MakeError(denied ? ErrorKind::kPermission : error.kind(),
-                     error.message() + " (" + problem + ")");
+    const std::string text = error.message() + " (" + problem + ")";
+    if (!is_denied) return MakeError(error.kind(), text);
+    return MakeError(ErrorKind::kPermission, text).Hint(std::string(kRightsHint));
   }
   Cluster cluster;
   std::optional<Error> failed;
