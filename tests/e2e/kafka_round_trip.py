@@ -297,7 +297,7 @@ def broker_killed(driftless, folder):
             process = pipeline.start()
     process.terminate()
     process.wait(timeout=120)
-    pipeline.run()
+    once_pipeline(driftless, folder, name).run()
     check_each_once(changes, name + "-.*", f"{options.broker_kills} kills of the broker")
     print(f"        {changes.number} changes, {options.broker_kills} kills of the broker, {ends} ends of the pipeline",
           flush=True)
@@ -333,11 +333,39 @@ def users(driftless, folder):
     run("in", "admin", "admin")
     for side in sides:
         for user, words in ((("admin", "wrong"), ("uthentication", "properties.sasl")),
-                            (("stranger", "stranger"), ("authoriz", "the user's rights")),
+                            (("stranger", "stranger"), ("the user's rights",)),
                             (("admin", "admin", "SASL_SSL"), ("SSL", "properties.security.protocol"))):
             text = run(side, *user, expected=1)
             for word in words:
                 check(word in text, f"{side} as {user}: nothing of {word!r}:\n{text[-2000:]}")
+
+
+def repeated(driftless, folder):
+    """At least once: what a killed writer repeats, statements too, is read back as it should be. A row from before a
+    statement that stands there already lacks its column (sinks/kafka/README.md, limits) and comes again behind it."""
+    rng = random.Random(options.seed)
+    name = f"again{options.seed}"
+    source = ["type: file", "path: @FOLDER@/records.jsonl"]
+    pipeline = Pipeline(driftless, folder_of(folder, "out"), to_kafka(source, {}, name, topic=name, **{
+        "topic.partitions": 3, "partition.strategy": "hash-by-key"}))
+    changes = Changes(pipeline.folder, rng)
+    changes.write(500)
+    moments = Moments(rng)
+    enough = min(options.kills, 10)
+    kills = 0
+    while kills < enough:
+        changes.write(500)
+        kills += moments.run(pipeline.start("--until-end")) is None
+    pipeline.run()
+    changes.stream.close()
+    back = Pipeline(driftless, folder_of(folder, "in"), to_paimon(name, {"pipeline": {"on-absent": "null"}}, name))
+    text = back.run()
+    for table in TABLES:
+        wanted = {key[1]: row for key, row in changes.now.items() if key[0] == table}
+        rows = {row["id"]: row for row in back.rows(f"shop.{table}")}
+        check(rows == wanted, f"{table}: " + str([(wanted.get(k), rows.get(k)) for k in sorted({*wanted, *rows})
+                                                  if wanted.get(k) != rows.get(k)][:5]))
+    print(f"        {kills} kills, {text.count('stands here again')} repeated statements", flush=True)
 
 
 def upserts(driftless, folder):
@@ -399,7 +427,7 @@ def source_killed(driftless, folder):
     raise Failed("replays end before they can be killed")
 
 
-TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, users, broker_killed)
+TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, repeated, users, broker_killed)
 
 
 def main():

@@ -65,7 +65,8 @@ class KafkaSource : public Source {
       }
     }
     if (partitions_.empty()) {
-      return MakeError(ErrorKind::kNotFound, "kafka source: no topic matches " + options_.pattern);
+      return MakeError(ErrorKind::kNotFound, "kafka source: no topic matches " + options_.pattern)
+          .Hint("Topics that the user may not describe are not seen: check the user's rights too.");
     }
     ids_.resize(partitions_.size());
     return {};

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "schema/base/letter_case.h"
 #include "schema/ddl/mysql/catalog.h"
 
 namespace driftless {
@@ -40,6 +41,13 @@ std::string TableName(const TablePath& path) {
   return Quoted(path.database) + "." + Quoted(path.table);
 }
 
+// MySQL has no such type, and statements are written in its words.
+bool IsOfMariaDb(const Column& column) {
+  const std::string& type = column.source.type_text;
+  return EqualsIgnoringCase(type, "uuid") || EqualsIgnoringCase(type, "inet4") ||
+         EqualsIgnoringCase(type, "inet6");
+}
+
 bool HasMySqlTypes(const TableSchema& schema) {
   return !schema.columns.empty() &&
          std::all_of(schema.columns.begin(), schema.columns.end(),
@@ -49,7 +57,9 @@ bool HasMySqlTypes(const TableSchema& schema) {
 }  // namespace
 
 std::string MySqlTypeText(const LogicalType& type, const Column* source) {
-  if (source != nullptr && !source->source.type_text.empty()) return source->source.type_text;
+  if (source != nullptr && !source->source.type_text.empty() && !IsOfMariaDb(*source)) {
+    return source->source.type_text;
+  }
   constexpr int32_t kLongestChar = 255;
   constexpr int32_t kLongestVarChar = 16383;  // characters of utf8mb4 in a row
   constexpr int32_t kLongestVarBinary = 65533;

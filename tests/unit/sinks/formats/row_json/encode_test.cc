@@ -289,6 +289,16 @@ TEST(StatementTextTest, AStatementAboutOtherTablesIsWrittenAnewForThisOne) {
             "ADD COLUMN `new` varchar(20) NULL FIRST, "
             "CHANGE COLUMN `b` `b` int NOT NULL AFTER `id`, CHANGE COLUMN `a` `a``2` int NULL, "
             "ADD PRIMARY KEY (`id`, `b`)");
+  // Words that MySQL does not know.
+  auto maria = std::make_shared<TableSchema>(*before);
+  maria->columns.push_back(column(6, "u", "varchar(20)", true));
+  maria->columns.back().source.type_text = "uuid";
+  StatementChange add;
+  add.table = before->path;
+  add.statement = std::make_shared<std::string>("ALTER TABLE orders ADD u UUID");
+  add.parts.push_back({0, AddColumns{{{maria->columns.back(), {}}}}, before, maria});
+  EXPECT_EQ(StatementText(add),
+            "ALTER TABLE `shop`.`orders` ADD COLUMN `u` varchar(20) NULL AFTER `gone`");
   // The source's own words stay where they say it.
   swap.statement = std::make_shared<std::string>(
       "alter table orders drop gone, add new varchar(20) first, modify b int not null after id, "
