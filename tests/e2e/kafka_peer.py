@@ -69,14 +69,17 @@ super.users=User:ANONYMOUS;User:admin
 
     def committed_records(self, topics):
         """The committed records of all topics that match: [(partition, key, message)], each partition in its order."""
-        read = subprocess.run(
-            [KAFKA, "cli", "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.bootstrap,
-             "--include", topics, "--from-beginning", "--isolation-level", "read_committed", "--timeout-ms", "20000",
-             "--formatter-property", "print.partition=true",
-             "--formatter-property", "print.key=true"],
-            env=self.env, capture_output=True, text=True, encoding="utf-8")
-        # The client's log stands between the records.
-        found = re.findall(r"^Partition:(\d+)\t(\{.*\})\t(\{.*\}|null)$", read.stdout, re.M)
+        for _ in range(4):  # on a busy machine it may give up before its first record has come
+            read = subprocess.run(
+                [KAFKA, "cli", "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.bootstrap,
+                 "--include", topics, "--from-beginning", "--isolation-level", "read_committed",
+                 "--timeout-ms", "20000", "--formatter-property", "print.partition=true",
+                 "--formatter-property", "print.key=true"],
+                env=self.env, capture_output=True, text=True, encoding="utf-8")
+            # The client's log stands between the records.
+            found = re.findall(r"^Partition:(\d+)\t(\{.*\})\t(\{.*\}|null)$", read.stdout, re.M)
+            if found:
+                break
         total = re.search(r"Processed a total of (\d+) messages", read.stdout + read.stderr)
         check(total and int(total[1]) == len(found) > 0,
               f"{len(found)} records\n{read.stdout[-1000:]}{read.stderr[-2000:]}")

@@ -361,8 +361,9 @@ def repeated(driftless, folder):
     back = Pipeline(driftless, folder_of(folder, "in"), to_paimon(name, {"pipeline": {"on-absent": "null"}}, name))
     text = back.run()
     for table in TABLES:
-        wanted = {key[1]: row for key, row in changes.now.items() if key[0] == table}
-        rows = {row["id"]: row for row in back.rows(f"shop.{table}")}
+        wanted = {key[1]: {k: v for k, v in row.items() if v is not None}
+                  for key, row in changes.now.items() if key[0] == table}
+        rows = {row["id"]: {k: v for k, v in row.items() if v is not None} for row in back.rows(f"shop.{table}")}
         check(rows == wanted, f"{table}: " + str([(wanted.get(k), rows.get(k)) for k in sorted({*wanted, *rows})
                                                   if wanted.get(k) != rows.get(k)][:5]))
     print(f"        {kills} kills, {text.count('stands here again')} repeated statements", flush=True)

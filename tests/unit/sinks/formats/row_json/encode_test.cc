@@ -275,6 +275,7 @@ TEST(StatementTextTest, AStatementAboutOtherTablesIsWrittenAnewForThisOne) {
   before->columns = {column(1, "id", "int", false), column(2, "a", "int", true),
                      column(3, "b", "int", true), column(4, "gone", "int", true)};
   before->primary_key = {1};
+  before->next_column_id = 5;
   auto after = std::make_shared<TableSchema>(*before);
   after->columns = {column(5, "new", "varchar(20)", true), column(1, "id", "int", false),
                     column(3, "b", "int", false), column(2, "a`2", "int", true)};
