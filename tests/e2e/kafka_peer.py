@@ -51,7 +51,7 @@ super.users=User:ANONYMOUS;User:admin
 """}
 
     def start(self):
-        for _ in range(3):  # the peer waits for a minute; a busy machine may need more
+        for _ in range(5):  # the peer waits for a minute; a busy machine may need more
             started = subprocess.run([KAFKA, "start"], env=self.env, capture_output=True, text=True)
             found = re.search(r"KAFKA_BOOTSTRAP=(\S+)", started.stdout)
             if found:
