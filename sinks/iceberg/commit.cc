@@ -86,7 +86,8 @@ class CommitRun {
     }
     attempt->base = *std::move(loaded);
     attempt->committed = IsCommitted(attempt->base.metadata, identity, attempt->files);
-    if (attempt->committed) return {};
+    // Durable, too: whoever made it may have died before it was.
+    if (attempt->committed) return attempt->base.files.store()->SyncAll();
     DeleteWritten(attempt);  // of a round that was in conflict
     const TableMetadata& metadata = attempt->base.metadata;
     attempt->change = {};
@@ -387,7 +388,11 @@ Result<CommitState> IcebergCommitter::LookUp(const CommitToken& token) const {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> table,
                              settings_.catalog->Load(token.identity.table));
   if (!table || table->metadata.uuid != files.table_uuid) return CommitState::kGone;
-  if (IsCommitted(table->metadata, token.identity, files)) return CommitState::kCommitted;
+  if (IsCommitted(table->metadata, token.identity, files)) {
+    // It is recorded next, and its process may have died before it was durable.
+    DRIFTLESS_TRY(table->files.store()->SyncAll());
+    return CommitState::kCommitted;
+  }
   for (const std::string& uri : FilesOf(files)) {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, table->files.Path(uri));
     DRIFTLESS_ASSIGN_OR_RETURN(const bool exists, table->files.store()->Exists(path));

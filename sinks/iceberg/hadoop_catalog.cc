@@ -156,8 +156,8 @@ class HadoopCatalog : public Catalog {
 
   // Readers probe beyond a stale hint.
   void PutHint(const TablePath& table, int64_t version) {
-    (void)files_.store()->Put(Directory(table) + "/metadata/version-hint.text",
-                              std::to_string(version));
+    (void)files_.store()->PutHint(Directory(table) + "/metadata/version-hint.text",
+                                  std::to_string(version));
   }
 
   TableFiles files_;

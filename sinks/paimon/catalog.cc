@@ -119,6 +119,8 @@ Result<void> PaimonCatalog::CommitChanges(const TablePath& path, const std::stri
 Result<void> PaimonCatalog::ExecuteStep(const SchemaPlan& plan, size_t step) const {
   DRIFTLESS_CHECK(step < plan.steps.size());
   DRIFTLESS_ASSIGN_OR_RETURN(SchemaCommit commit, DecodeSchemaCommit(plan.steps[step].payload));
+  // What a former process did is found done, and it may have died before that was durable.
+  DRIFTLESS_TRY(store_->SyncAll());
   Result<void> done = commit.create ? CreateTable(plan.sink_table, *std::move(commit.create))
                                     : CommitChanges(plan.sink_table, commit.change, commit.changes);
   if (!done) return Named(std::move(done).error(), plan.sink_table);

@@ -53,7 +53,11 @@ Result<CommitState> PaimonCommitter::LookUp(const CommitToken& token) const {
   if (!committed && gap) {
     DRIFTLESS_ASSIGN_OR_RETURN(committed, IsReferenced(table, payload));
   }
-  if (committed) return CommitState::kCommitted;
+  if (committed) {
+    // It is recorded next, and its process may have died before it was durable.
+    DRIFTLESS_TRY(store_->SyncAll());
+    return CommitState::kCommitted;
+  }
   const Result<bool> exist = FilesExist(table, files);
   if (!exist && exist.error().kind() == ErrorKind::kNotFound) return CommitState::kGone;  // schema
   if (!exist) return exist.error();

@@ -171,8 +171,8 @@ class CommitRun {
   void AfterCommit(const CommitAttempt& attempt) const {
     ObjectStore* store = attempt.table.store();
     const std::string id = std::to_string(attempt.snapshot.id);
-    if (attempt.snapshot.id == 1) (void)store->Put(attempt.table.Path("snapshot/EARLIEST"), id);
-    (void)store->Put(attempt.table.Path("snapshot/LATEST"), id);
+    if (attempt.snapshot.id == 1) (void)store->PutHint(attempt.table.Path("snapshot/EARLIEST"), id);
+    (void)store->PutHint(attempt.table.Path("snapshot/LATEST"), id);
     (void)ExpireSnapshots(attempt.table, attempt.options, Now());
   }
 

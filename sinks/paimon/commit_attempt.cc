@@ -276,7 +276,8 @@ Result<void> PrepareSnapshot(CommitAttempt* attempt, int64_t now_ms) {
   bool gap = false;
   DRIFTLESS_ASSIGN_OR_RETURN(attempt->committed,
                              IsCommitted(attempt->table, attempt->payload, latest_id, &gap));
-  if (attempt->committed) return {};
+  // Durable, too: whoever made it may have died before it was.
+  if (attempt->committed) return attempt->table.store()->SyncAll();
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema,
                              attempt->table.LatestSchema());
   if (!schema) return Conflict(*attempt, "the table is not there any more");
@@ -286,7 +287,7 @@ Result<void> PrepareSnapshot(CommitAttempt* attempt, int64_t now_ms) {
   }
   if (gap) {
     DRIFTLESS_ASSIGN_OR_RETURN(attempt->committed, IsReferenced(attempt->table, attempt->payload));
-    if (attempt->committed) return {};
+    if (attempt->committed) return attempt->table.store()->SyncAll();
     DRIFTLESS_ASSIGN_OR_RETURN(const bool exist,
                                FilesExist(attempt->table, attempt->payload.committable));
     if (!exist) return Conflict(*attempt, "data files of the cut were removed by somebody else");

@@ -69,7 +69,7 @@ class Expiry {
       DRIFTLESS_TRY(DeleteMetadata(*snapshot));
       DRIFTLESS_TRY(Delete(table_.SnapshotPath(id)));
     }
-    return table_.store()->Put(table_.Path("snapshot/EARLIEST"), std::to_string(end_));
+    return table_.store()->PutHint(table_.Path("snapshot/EARLIEST"), std::to_string(end_));
   }
 
  private:

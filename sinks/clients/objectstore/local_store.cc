@@ -155,6 +155,12 @@ class LocalStore : public ObjectStore {
   }
 
   Result<void> Put(const std::string& path, std::string_view bytes) override {
+    DRIFTLESS_TRY(PutHint(path, bytes));
+    writes_.fetch_add(1);
+    return {};
+  }
+
+  Result<void> PutHint(const std::string& path, std::string_view bytes) override {
     const std::string full = Full(path);
     const std::string temp = TempName(full, RandomText());
     DRIFTLESS_TRY(WriteFile(temp, bytes));
@@ -163,7 +169,6 @@ class LocalStore : public ObjectStore {
       ::unlink(temp.c_str());
       return SystemError("cannot rename to", full, code);
     }
-    writes_.fetch_add(1);
     return {};
   }
 
@@ -417,7 +422,8 @@ class LocalStore : public ObjectStore {
   }
 
   std::string root_;
-  std::atomic<uint64_t> writes_{0};  // counts completed changes
+  // Counts completed changes; one for what a former process left, which may not be durable.
+  std::atomic<uint64_t> writes_{1};
   std::mutex sync_mutex_;
   std::condition_variable sync_done_;
   uint64_t synced_ = 0;  // all changes up to this number are durable

@@ -51,6 +51,10 @@ class ObjectStore {
 
   // Writes a whole object, replacing what is there; readers see the old or the new one.
   virtual Result<void> Put(const std::string& path, std::string_view bytes) = 0;
+  // The same for what readers can do without: nothing waits until it is durable.
+  virtual Result<void> PutHint(const std::string& path, std::string_view bytes) {
+    return Put(path, bytes);
+  }
   virtual Result<std::unique_ptr<ObjectWriter>> OpenWriter(const std::string& path) = 0;
 
   // Creates each object only if its path is free: one result per object, in order. kAlreadyExists:

@@ -471,6 +471,29 @@ TEST(CommitTest, IndexFilesReplaceThoseOfTheirBucket) {
 // The machine loses power before or after every single operation of a commit that also merges
 // manifests and expires snapshots. After the restart LookUp and Commit bring the cut in exactly
 // once.
+// The process dies between making the snapshot and syncing it; the next one finds it and records
+// it.
+TEST(CommitTest, WhatIsFoundCommittedSurvivesAPowerCut) {
+  for (const bool repeats : {false, true}) {
+    World world;
+    const CommitToken token = world.Seal(world.Identity(1));
+    world.store->SetFaults([](Operation operation, const std::string& path) {
+      const bool is_snapshot = path.ends_with("snapshot/snapshot-1");
+      return operation == Operation::kCreate && is_snapshot ? Fault::kCrashAfter : Fault::kNone;
+    });
+    EXPECT_FALSE(world.Committer().Commit({&token, 1}));
+    world.store->SetFaults(nullptr);
+    world.store->Restart(/*power_cut=*/false, [] { return false; });
+    if (repeats) {
+      EXPECT_TRUE(world.Committer().Commit({&token, 1}));
+    } else {
+      EXPECT_EQ(*world.Committer().LookUp(token), CommitState::kCommitted);
+    }
+    world.store->Restart(/*power_cut=*/true, [] { return false; });
+    EXPECT_EQ(*world.Committer().LookUp(token), CommitState::kCommitted) << repeats;
+  }
+}
+
 TEST(CommitTest, ACrashAtEveryStepIsRecovered) {
   std::mt19937 random(3);
   for (const Fault fault : {Fault::kCrash, Fault::kCrashAfter}) {
