@@ -428,7 +428,9 @@ def source_killed(driftless, folder):
     raise Failed("replays end before they can be killed")
 
 
-TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, repeated, users, broker_killed)
+TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, repeated, users)
+if os.environ.get("DRIFTLESS_LONG_TESTS"):
+    TESTS += (broker_killed,)
 
 
 def main():
