@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """StarRocks and SelectDB sinks against a strict double of their servers (tests/doubles/olap_server).
 
-usage: olap_sinks.py --driftless BIN [--kills N] [--seed N] [--only NAME]
+usage: olap_sinks.py --driftless BIN [--kills N] [--seed N] [--only NAME] [--product starrocks|doris]
+
+DRIFTLESS_LONG_TESTS=1 kills 200 times, else 12 times.
 """
 import argparse
 import json
@@ -21,7 +23,7 @@ DOUBLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doubles
 PRODUCTS = ("starrocks", "doris")
 PASSWORD = "it's \"secret\""
 LONG = os.environ.get("DRIFTLESS_LONG_TESTS") == "1"
-options = argparse.Namespace(kills=200 if LONG else 12, seed=0, only=None)
+options = argparse.Namespace(kills=200 if LONG else 12, seed=0, only=None, product=None)
 
 TEXT = """source:
   type: file
@@ -34,7 +36,7 @@ sink:
 @MORE@pipeline:
   name: olap
   http.address: off
-  checkpoint.interval: 100 ms
+  checkpoint.interval: @INTERVAL@
   schema.change.behavior: @BEHAVIOR@
 @PIPELINE@"""
 
@@ -83,11 +85,11 @@ class Cluster:
 
 
 def make_pipeline(driftless, folder, cluster, behavior="LENIENT", more="", pipeline="",
-                  dead_address=False, over_http=False):
+                  dead_address=False, over_http=False, interval="100 ms"):
     os.makedirs(folder, exist_ok=True)
     text = (TEXT.replace("@SINK@\n", cluster.sink(dead_address, over_http)).replace("@PASSWORD@", PASSWORD.replace("'", "''"))
             .replace("@BEHAVIOR@", behavior).replace("@MORE@", more)
-            .replace("@PIPELINE@", pipeline))
+            .replace("@PIPELINE@", pipeline).replace("@INTERVAL@", interval))
     return Pipeline(driftless, folder, text)
 
 
@@ -101,7 +103,7 @@ ORDERS = [("id", "INT", True), ("name", "VARCHAR(20)", False), ("amount", "DECIM
 
 def each_product(test):
     def run(driftless, folder):
-        for product in PRODUCTS:
+        for product in options.product or PRODUCTS:
             try:
                 test(driftless, os.path.join(folder, product), product)
             except Failed as error:
@@ -451,19 +453,29 @@ def everything_that_is_sent_is_as_reviewed(driftless, folder, product):
     stream.ddl("t-1", "ALTER TABLE `t-1` ADD COLUMN y DATETIME DEFAULT CURRENT_TIMESTAMP, DROP COLUMN raw")
     stream.ddl("t-1", "ALTER TABLE `t-1` RENAME COLUMN name TO title")
     stream.ddl("t-1", "ALTER TABLE `t-1` MODIFY COLUMN big VARCHAR(30)")
+    stream.ddl("t-1", "ALTER TABLE `t-1` MODIFY COLUMN x INT NULL DEFAULT 7")
+    stream.ddl("t-1", "ALTER TABLE `t-1` MODIFY COLUMN real8 DOUBLE COMMENT 'new'")
+    stream.ddl("t-1", "ALTER TABLE `t-1` COMMENT = 'newer'")
     stream.ddl("t-1", "TRUNCATE TABLE `t-1`")
     stream.ddl("u", "CREATE TABLE u (id INT PRIMARY KEY)", [("id", "INT", True)])
     stream.row("u", {"id": 1})
     stream.row("u", None, op="d", before={"id": 1})
+    stream.ddl("u", "DROP TABLE u", drop=True)
     stream.close()
-    version = "3.3.5" if product == "starrocks" else "3.0.4"
-    more = "  capability.extensions: [rename.column, alter.column.type]\n" if product == "starrocks" else ""
+    events = {"starrocks": "rename.column, alter.column.type, alter.table.comment",
+              "doris": "relax.nullability, alter.column.comment, alter.table.comment"}
+    version = {"starrocks": "3.3.5", "doris": "3.0.5"}[product]
     with Cluster(product, "--version", version) as cluster:
-        make_pipeline(driftless, folder, cluster, more=more).run()
-        asked = [re.sub(r"-\d+-\d+-\d+(?=$| )", "-CUT-ATTEMPT-N", line) for line in cluster.ask("requests")]
+        make_pipeline(driftless, folder, cluster, more=f"  capability.extensions: [{events[product]}]\n").run()
         # Two tables are changed side by side: table by table.
-        statements = sorted(dict.fromkeys(cluster.ask("statements")), key=lambda sql: ("`t-1`" in sql) + 2 * ("`u`" in sql))
-        sent = "\n".join(statements + list(dict.fromkeys(asked))) + "\n"
+        table_of = lambda sql: (any(word in sql for word in ("`t-1`", '"t-1"'))) + 2 * any(w in sql for w in ("`u`", '"u"'))
+        sent = ["# statements", *sorted(dict.fromkeys(cluster.ask("statements")), key=table_of),
+                "# questions", *sorted(dict.fromkeys(cluster.ask("queries")), key=table_of),
+                "# whole rows", *requests_of(cluster)]
+    sent += rows_that_lack_values(driftless, os.path.join(folder, "partial"), product, version)
+    if product == "doris":
+        sent += statements_over_http(driftless, os.path.join(folder, "http"), version)
+    sent = "\n".join(sent) + "\n"
     golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "olap", product + ".txt")
     if os.environ.get("DRIFTLESS_UPDATE_GOLDEN") == "1":
         os.makedirs(os.path.dirname(golden), exist_ok=True)
@@ -471,6 +483,37 @@ def everything_that_is_sent_is_as_reviewed(driftless, folder, product):
             f.write(sent)
     with open(golden, encoding="utf-8") as f:
         check(sent == f.read(), f"what is sent has changed (DRIFTLESS_UPDATE_GOLDEN=1 writes it):\n{sent}")
+
+
+def requests_of(cluster):
+    plain = [re.sub(r"-\d+-\d+-\d+(?=$| )", "-CUT-ATTEMPT-N", line) for line in cluster.ask("requests")]
+    return list(dict.fromkeys(re.sub(r"txn_id: \d+", "txn_id: N", line) for line in plain))
+
+
+def rows_that_lack_values(driftless, folder, product, version):
+    """The requests of packed loads of which the second one fails at first, and the first is given up with it."""
+    stream = records_of(folder)
+    stream.ddl("p", "CREATE TABLE p (id INT PRIMARY KEY, v VARCHAR(9), w INT)",
+               [("id", "INT", True), ("v", "VARCHAR(9)", False), ("w", "INT", False)])
+    stream.row("p", {"id": 1, "v": "a", "w": 1})
+    stream.row("p", {"id": 1, "v": "__debezium_unavailable_value", "w": 2}, op="u")
+    stream.close()
+    packing = {"starrocks": "compression: lz4_frame", "doris": "compress_type: gz"}[product]
+    with Cluster(product, "--version", version) as cluster:
+        pipeline = make_pipeline(driftless, folder, cluster, more=f"  sink.properties.{packing}\n", interval="1 h")
+        cluster.ask("fault", name="be_full", count=4, skip=1)  # all tries of the second load
+        pipeline.run()
+        check(cluster.rows("p") == [{"id": 1, "v": "a", "w": 2}], f"{cluster.rows('p')}")
+        return ["# packed rows that lack a value; what is begun is given up once", *requests_of(cluster)]
+
+
+def statements_over_http(driftless, folder, version):
+    stream = records_of(folder)
+    stream.ddl("h", "CREATE TABLE h (id INT PRIMARY KEY) COMMENT '\u00e9'", [("id", "INT", True)])
+    stream.close()
+    with Cluster("doris", "--version", version) as cluster:
+        make_pipeline(driftless, folder, cluster, over_http=True).run()
+        return ["# statements without jdbc-url", *requests_of(cluster)]
 
 
 def changing_stream(folder, rng, rows):
@@ -568,6 +611,7 @@ if __name__ == "__main__":
     ap.add_argument("--kills", type=int, default=options.kills)
     ap.add_argument("--seed", type=int, default=0)
     ap.add_argument("--only")
+    ap.add_argument("--product", choices=PRODUCTS, action="append")
     options = ap.parse_args()
     tests = [tables_follow_the_source, renames_and_types_follow_the_matrix,
              values_that_do_not_fit_are_found_before_the_load, an_existing_table_is_taken_and_its_differences_reported,

@@ -83,6 +83,7 @@ class Catalog:
         self.job_faults = []  # "cancel:TEXT", "stuck" or "none", each for one job
         self.requests = []  # of HTTP, as golden files have them
         self.statements = []  # everything that changed something, for tests
+        self.queries = []  # everything else
         self.rows = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
         self.rows.execute("CREATE TABLE IF NOT EXISTS kept (tab TEXT, key TEXT, value TEXT, PRIMARY KEY (tab, key))")
         self.rows.execute("PRAGMA synchronous = OFF")

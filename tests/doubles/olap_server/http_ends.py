@@ -144,6 +144,8 @@ class FrontEnd(Handler):
         if not body.isascii():  # a front end reads it in a character set of its own choice
             body = body.decode("latin-1").encode()
         sql = json.loads(body)["stmt"]
+        with self.server.catalog.lock:
+            self.server.catalog.requests.append(f"    with {body.decode()}")
         faults, catalog = self.server.faults, self.server.catalog
         self.drop_if("sql_gone_before")
         try:
@@ -269,6 +271,9 @@ class FrontEnd(Handler):
         if what == "statements":
             with catalog.lock:
                 return self.answer(catalog.statements)
+        if what == "queries":
+            with catalog.lock:
+                return self.answer(catalog.queries)
         if what == "requests":
             with catalog.lock:
                 return self.answer(catalog.requests)
