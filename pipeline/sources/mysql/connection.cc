@@ -3,55 +3,15 @@
 #include <errmsg.h>
 #include <fmt/format.h>
 #include <mysql.h>
-#include <mysqld_error.h>
-
-#include <algorithm>
-#include <mutex>
 
 #include "schema/base/check.h"
+#include "sinks/clients/mysql/library.h"
 
 namespace driftless::mysql {
 namespace {
 
 // The dump thread may send events up to this size (Reference Manual, max_allowed_packet).
 constexpr size_t kPacketBytesMax = 1 << 30;
-
-unsigned Seconds(int64_t ms) {
-  return static_cast<unsigned>(std::max<int64_t>((ms + 999) / 1000, 1));
-}
-
-ErrorKind KindOf(unsigned number) {
-  switch (number) {
-    case ER_ACCESS_DENIED_ERROR:
-    case ER_DBACCESS_DENIED_ERROR:
-    case ER_TABLEACCESS_DENIED_ERROR:
-    case ER_COLUMNACCESS_DENIED_ERROR:
-    case ER_SPECIFIC_ACCESS_DENIED_ERROR:
-    case ER_HOST_NOT_PRIVILEGED:
-    case ER_MUST_CHANGE_PASSWORD: return ErrorKind::kPermission;
-    case ER_LOCK_WAIT_TIMEOUT: return ErrorKind::kTimedOut;
-    case ER_NO_SUCH_TABLE:
-    case ER_BAD_DB_ERROR: return ErrorKind::kNotFound;
-    case ER_CON_COUNT_ERROR:
-    case ER_SERVER_SHUTDOWN:
-    case ER_NEW_ABORTING_CONNECTION:
-    case ER_ABORTING_CONNECTION:
-    case ER_NET_READ_ERROR:
-    case ER_NET_READ_INTERRUPTED:
-    case ER_NET_ERROR_ON_WRITE:
-    case ER_NET_WRITE_INTERRUPTED:
-    case ER_TOO_MANY_USER_CONNECTIONS: return ErrorKind::kUnavailable;
-    default:
-      // The client library's own numbers: the connection could not be made or broke.
-      return number >= CR_MIN_ERROR && number <= CR_MAX_ERROR ? ErrorKind::kUnavailable
-                                                              : ErrorKind::kRefused;
-  }
-}
-
-void InitialiseLibrary() {
-  static std::once_flag once;
-  std::call_once(once, [] { mysql_library_init(0, nullptr, nullptr); });
-}
 
 }  // namespace
 
@@ -78,17 +38,17 @@ Connection::~Connection() = default;
 
 Error Connection::LastError(std::string_view what) const {
   const unsigned number = mysql_errno(impl_->mysql);
-  return MakeError(KindOf(number), fmt::format("{} {}: {} (error {})", impl_->peer, what,
-                                               mysql_error(impl_->mysql), number));
+  return MakeError(KindOfMySqlError(number), fmt::format("{} {}: {} (error {})", impl_->peer, what,
+                                                         mysql_error(impl_->mysql), number));
 }
 
 namespace {
 
 void SetOptions(MYSQL* mysql, const ConnectionOptions& options, bool with_tls) {
-  const unsigned connect_s = Seconds(options.connect_timeout_ms);
+  const unsigned connect_s = MySqlSeconds(options.connect_timeout_ms);
   mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
   if (options.read_timeout_ms > 0) {
-    const unsigned read_s = Seconds(options.read_timeout_ms);
+    const unsigned read_s = MySqlSeconds(options.read_timeout_ms);
     mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &read_s);
   }
   const unsigned write_s = 60;
@@ -117,7 +77,7 @@ bool ServerHasNoTls(unsigned number, std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& options) {
-  InitialiseLibrary();
+  InitialiseMySqlLibrary();
   for (bool with_tls = options.tls != TlsMode::kDisabled;; with_tls = false) {
     auto impl = std::make_unique<Impl>();
     impl->peer = fmt::format("{}:{}", options.host, options.port);

@@ -1,40 +1,11 @@
 #include "sinks/clients/mysql/sql_session.h"
 
-#include <errmsg.h>
 #include <mysql.h>
-#include <mysqld_error.h>
-
-#include <algorithm>
 
 #include "schema/base/letter_case.h"
+#include "sinks/clients/mysql/library.h"
 
 namespace driftless {
-namespace {
-
-unsigned Seconds(int64_t ms) {
-  return static_cast<unsigned>(std::max<int64_t>((ms + 999) / 1000, 1));
-}
-
-bool IsOfConnection(unsigned number) { return number >= CR_MIN_ERROR && number <= CR_MAX_ERROR; }
-
-ErrorKind KindOf(unsigned number) {
-  switch (number) {
-    case ER_ACCESS_DENIED_ERROR:
-    case ER_DBACCESS_DENIED_ERROR:
-    case ER_TABLEACCESS_DENIED_ERROR:
-    case ER_SPECIFIC_ACCESS_DENIED_ERROR: return ErrorKind::kPermission;
-    case ER_NO_SUCH_TABLE:
-    case ER_BAD_TABLE_ERROR:
-    case ER_BAD_DB_ERROR: return ErrorKind::kNotFound;
-    case ER_CON_COUNT_ERROR:
-    case ER_SERVER_SHUTDOWN:
-    case ER_TOO_MANY_USER_CONNECTIONS: return ErrorKind::kUnavailable;
-    default: return IsOfConnection(number) ? ErrorKind::kUnavailable : ErrorKind::kRefused;
-  }
-}
-
-}  // namespace
-
 std::optional<std::string> SqlRows::Value(size_t row, std::string_view name) const {
   for (size_t i = 0; i < names.size(); ++i) {
     if (EqualsIgnoringCase(names[i], name)) return rows[row][i];
@@ -51,16 +22,15 @@ struct SqlSession::Impl {
 };
 
 SqlSession::SqlSession(SqlSessionOptions options) : options_(std::move(options)) {
-  static std::once_flag once;
-  std::call_once(once, [] { mysql_library_init(0, nullptr, nullptr); });
+  InitialiseMySqlLibrary();
 }
 SqlSession::~SqlSession() = default;
 
 Error SqlSession::LastError(std::string_view what) const {
   const unsigned number = mysql_errno(impl_->mysql);
-  return MakeError(KindOf(number), impl_->peer + " " + std::string(what) + ": " +
-                                       mysql_error(impl_->mysql) + " (error " +
-                                       std::to_string(number) + ")");
+  return MakeError(KindOfMySqlError(number), impl_->peer + " " + std::string(what) + ": " +
+                                                 mysql_error(impl_->mysql) + " (error " +
+                                                 std::to_string(number) + ")");
 }
 
 Result<void> SqlSession::Connect() {
@@ -74,10 +44,10 @@ Result<void> SqlSession::Connect() {
     if (impl_->mysql == nullptr) {
       return MakeError(ErrorKind::kResourceExhausted, "no memory for a connection");
     }
-    const unsigned connect_s = Seconds(options_.connect_timeout_ms);
+    const unsigned connect_s = MySqlSeconds(options_.connect_timeout_ms);
     mysql_options(impl_->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
     if (options_.answer_timeout_ms > 0) {
-      const unsigned answer_s = Seconds(options_.answer_timeout_ms);
+      const unsigned answer_s = MySqlSeconds(options_.answer_timeout_ms);
       mysql_options(impl_->mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
     }
     mysql_options(impl_->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
