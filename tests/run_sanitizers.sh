@@ -17,7 +17,8 @@ replay='^replay\.mysql-9\.7/a_ddl\.plain\.peek$'
 [ $# -gt 0 ] || set -- asan tsan
 for preset in "$@"; do
   case $preset in
-    asan) units=(unit_schema unit_config unit_sql unit_sinks unit_pipeline) folders='unit/.*|sim' ;;
+    asan) units=(unit_schema unit_config unit_sql unit_sinks unit_pipeline ddl_fuzz yaml_fuzz binlog_fuzz)
+      folders='unit/.*|sim|fuzz' ;;
     tsan) units=(unit_sinks unit_pipeline) folders='unit/(sinks|pipeline)|sim' ;;
     *) echo "usage: run_sanitizers.sh [asan|tsan ...]" >&2; exit 2 ;;
   esac

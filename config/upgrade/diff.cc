@@ -58,6 +58,14 @@ std::string Shown(const OptionSpec& spec, const OptionValues::Value* value) {
   return value->written.empty() ? TextOf(spec, value) : value->written;
 }
 
+// Whether a source takes a snapshot of tables that it did not capture before.
+bool TakesNewTables(const OptionValues& values) {
+  constexpr std::string_view kKey = "scan.newly-added-table.enabled";
+  const auto has_it = [&](const OptionSpec& spec) { return spec.key == kKey; };
+  return std::any_of(values.specs().begin(), values.specs().end(), has_it) &&
+         values.Bool(kKey) == true;
+}
+
 void DiffValues(const std::string& where, const OptionValues& from, const OptionValues& to,
                 Changes* changes) {
   for (const OptionSpec& spec : to.specs()) {
@@ -66,7 +74,10 @@ void DiffValues(const std::string& where, const OptionValues& from, const Option
     if (spec.type == OptionType::kBlock || TextOf(spec, old_value) == TextOf(spec, new_value)) {
       continue;
     }
-    const UpgradeEffect effect = EffectOf(spec);
+    UpgradeEffect effect = EffectOf(spec);
+    if (spec.key.starts_with("tables") && TakesNewTables(to)) {
+      effect = std::min(effect, UpgradeEffect::kRestart);
+    }
     changes->push_back({effect, where, std::string(spec.key), Shown(spec, old_value),
                         Shown(spec, new_value), std::string(Meaning(effect))});
   }

@@ -56,6 +56,12 @@ class OnlineSchemaChange {
   // before the table that it stands for. Forgotten as soon as a statement on the table comes.
   void Announce(const TablePath& table) { announced_.insert(table); }
 
+  // A shadow is tracked that no statement made, for a source that begins in the midst of a change:
+  // its columns get the ids of the real table's columns of the same name.
+  void AdoptShadow(const TablePath& shadow) {
+    if (const auto real = RealTable(shadow, patterns_.shadows)) AdoptIdentities(shadow, *real);
+  }
+
   // For a restart: drops that wait for the next statement.
   const std::vector<StatementChange>& waiting_drops() const { return waiting_; }
   void RestoreWaitingDrops(std::vector<StatementChange> drops) { waiting_ = std::move(drops); }

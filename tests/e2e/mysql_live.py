@@ -114,6 +114,8 @@ class Server:
 
 
 class Pipeline:
+    patience_s = PATIENCE_S
+
     def __init__(self, binary, folder, port, rng):
         self.binary, self.folder, self.rng = binary, folder, rng
         self.file = os.path.join(folder, "live.yaml")
@@ -184,11 +186,11 @@ pipeline:
         return [json.loads(line) for line in self.peek(table).stdout.splitlines() if line.startswith("{")]
 
     def wait_for(self, is_there, what):
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self.patience_s
         while not is_there():
             self.check_alive()
             if time.monotonic() > deadline:
-                sys.exit(f"{what}: not there in {PATIENCE_S} s:\n{self.tail()}")
+                sys.exit(f"{what}: not there in {self.patience_s} s:\n{self.tail()}")
             time.sleep(0.5)
 
     def wait_for_mark(self, server, number):

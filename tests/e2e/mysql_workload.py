@@ -65,8 +65,8 @@ class Session:
     """One connection: statements whose refusal does not matter, since what the server holds counts."""
     numbers = iter(range(1, 1 << 40))
 
-    def __init__(self, server, log):
-        self.server, self.log, self.number = server, log, next(Session.numbers)
+    def __init__(self, server, log, database=DB):
+        self.server, self.log, self.number, self.database = server, log, next(Session.numbers), database
         self.process = None
 
     def open(self):
@@ -74,7 +74,9 @@ class Session:
             [os.path.join(live.TESTS, "peers", self.server.peer), "client", "-N", "-B", "-n", "--force", "--skip-reconnect",
              "--default-character-set=utf8mb4"], env=self.server.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, encoding="utf-8")
-        self.run([f"use {DB}", "set innodb_lock_wait_timeout = 2, lock_wait_timeout = 20, autocommit = 1"])
+        if self.database is None:
+            return
+        self.run([f"use {self.database}", "set innodb_lock_wait_timeout = 2, lock_wait_timeout = 20, autocommit = 1"])
 
     def close(self):
         if self.process is not None:
@@ -610,6 +612,8 @@ def main():
     os.makedirs(folder, exist_ok=True)
     server = live.Server(options.peer)
     pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
+    # What the kills held up is caught up with at the end.
+    pipeline.patience_s = live.PATIENCE_S + 2 * options.seconds
     workload = Workload(server, pipeline, options)
     try:
         server.options = options.server.split()

@@ -30,7 +30,9 @@ std::string LogPosition::ToString() const {
 // One line of words; GTID sets have no blanks in our form.
 std::string LogPosition::Serialize() const {
   const auto word = [](const std::string& text) { return text.empty() ? "-" : text; };
-  return fmt::format("{} {} {} {} {}", generation, offset, word(file), word(gtids), word(server));
+  const std::string place =
+      joined == 0 ? fmt::format("{}", offset) : fmt::format("{}+{}", offset, joined);
+  return fmt::format("{} {} {} {} {}", generation, place, word(file), word(gtids), word(server));
 }
 
 Result<LogPosition> LogPosition::Parse(std::string_view text) {
@@ -48,7 +50,11 @@ Result<LogPosition> LogPosition::Parse(std::string_view text) {
     at = end + 1;
   }
   position.generation = std::strtoull(words[0].c_str(), nullptr, 10);
-  position.offset = std::strtoull(words[1].c_str(), nullptr, 10);
+  char* behind = nullptr;
+  position.offset = std::strtoull(words[1].c_str(), &behind, 10);
+  if (*behind == '+') {
+    position.joined = static_cast<uint32_t>(std::strtoul(behind + 1, nullptr, 10));
+  }
   position.file = std::move(words[2]);
   position.gtids = std::move(words[3]);
   position.server = std::move(words[4]);

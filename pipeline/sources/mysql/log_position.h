@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schema/base/result.h"
+#include "schema/events/point.h"
 
 namespace driftless::mysql {
 
@@ -20,6 +21,8 @@ struct LogPosition {
                         // empty where the server has no GTIDs
   std::string server;   // ServerFacts::identity
   uint64_t generation = 0;  // counts servers: points of a later server come later
+  // Tables that became part of the stream, or left it, at this very place: no statement tells so.
+  uint32_t joined = 0;
 
   // "file:offset [gtids]" for people.
   std::string ToString() const;
@@ -29,6 +32,21 @@ struct LogPosition {
 
   // The epoch of points in this file: generation and the file's number.
   uint64_t Epoch() const;
+  // Goes on to another place.
+  void Reach(const std::string& new_file, uint64_t new_offset) {
+    if (file == new_file && offset == new_offset) return;
+    file = new_file;
+    offset = new_offset;
+    joined = 0;
+  }
+
+  // Points between two transactions: behind every row and statement of the last event there. The
+  // rows' numbers stay below.
+  static constexpr uint32_t kBehindRows = 0xf0000000;
+  Point PointOf(StreamId stream) const {
+    return Point{stream, Epoch(), offset, kBehindRows + joined, 0};
+  }
+  static bool IsBehindRows(const Point& point) { return point.row >= kBehindRows; }
 };
 
 // "binlog.000042" is 42; 0 where there is no number.

@@ -12,7 +12,7 @@ LogStream::Table* LogStream::TableOf(const TablePath& path) {
   if (table == nullptr) {
     table = std::make_unique<Table>();
     table->path = path;
-    table->is_captured = options_.IsCaptured(path);
+    table->is_captured = IsCaptured(path);
   }
   return table.get();
 }

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "pipeline/sources/mysql/dump_client.h"
+#include "pipeline/sources/mysql/joining_tables.h"
 #include "pipeline/sources/mysql/log_meter.h"
 #include "pipeline/sources/mysql/log_start.h"
 #include "pipeline/sources/mysql/log_stream.h"
@@ -54,7 +55,10 @@ class LogRun {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, log_.Announce(announce_[i], i));
       if (!go_on) return {};
     }
+    announce_.clear();
     if (!log_.Flush()) return {};
+    DRIFTLESS_TRY(LetJoin());
+    if (output_.stopping()) return {};
     DRIFTLESS_TRY(ReadSnapshot());
     if (output_.stopping() || !options_.WantsLog()) return {};
     return StreamTo(std::nullopt);
@@ -66,9 +70,10 @@ class LogRun {
   Result<void> Restore(const CutPosition& from) {
     DRIFTLESS_ASSIGN_OR_RETURN(LogPosition position, LogPosition::Parse(from.Resume(stream_)));
     DRIFTLESS_ASSIGN_OR_RETURN(position, AtServer(std::move(position), facts_));
-    const Point at{stream_, position.Epoch(), position.offset, UINT32_MAX, 0};
+    const Point at = position.PointOf(stream_);
     std::vector<TableSchemaPtr> tables;
-    std::vector<SchemaVersion> before;  // oldest first
+    std::vector<SchemaVersion> history;  // of the stream
+    std::vector<SchemaVersion> before;   // oldest first
     uint64_t next = 1;
     if (context_.history != nullptr) {
       DRIFTLESS_ASSIGN_OR_RETURN(const auto versions, context_.history->At(at));
@@ -77,9 +82,12 @@ class LogRun {
       }
       DRIFTLESS_ASSIGN_OR_RETURN(const auto all, context_.history->All(std::nullopt));
       for (const SchemaVersion& version : all) {
+        if (version.point.stream != stream_) continue;
+        history.push_back(version);
         // Statements behind the place come again and get their numbers again.
-        if (version.point.stream != stream_ || at.Precedes(version.point)) continue;
-        before.push_back(version);
+        if (at.Precedes(version.point)) continue;
+        const bool left = version.schema == nullptr && LogPosition::IsBehindRows(version.point);
+        if (!left) before.push_back(version);
         if (version.schema != nullptr) next = std::max(next, version.schema->incarnation + 1);
       }
     }
@@ -93,7 +101,164 @@ class LogRun {
       // Without a key nothing tells rows that are there from rows that come again.
       if (schema != nullptr && schema->primary_key.empty()) table.repeats = false;
     }
+    return FindJoining(at, *from.Last(stream_), std::move(history));
+  }
+
+  // ---- tables that join a running pipeline, and leave it -------------------------------------
+
+  // Which ones do; until they have joined nothing of them is sent.
+  Result<void> FindJoining(const Point& at, const Point& committed,
+                           std::vector<SchemaVersion> history) {
+    std::string& selection = merge_.progress().selection;
+    const bool has_changed = !selection.empty() && selection != TableSelection::TextOf(options_);
+    JoiningInputs inputs;
+    inputs.options = &options_;
+    inputs.at = at;
+    inputs.committed = committed;
+    inputs.history = std::move(history);
+    if (has_changed) {
+      DRIFTLESS_ASSIGN_OR_RETURN(inputs.before, TableSelection::Parse(selection));
+    }
+    if (has_changed || options_.newly_added_tables) {
+      DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
+      DRIFTLESS_ASSIGN_OR_RETURN(inputs.listed, ListTables(connection.get(), options_));
+    }
+    joining_ = FindJoiningTables(inputs);
+    for (const TablePath& table : inputs.listed) log_.Expect(table);
+    if (!options_.newly_added_tables && !joining_.newcomers.empty()) {
+      return MakeError(ErrorKind::kInvalidConfig,
+                       fmt::format("tables that were not captured before match \"tables\" now: {}",
+                                   Names(joining_.newcomers)))
+          .Hint(
+              "Set scan.newly-added-table.enabled: true, so that a snapshot of them is taken; or "
+              "leave them out with tables.exclude.");
+    }
+    std::set<TablePath> aside(joining_.newcomers.begin(), joining_.newcomers.end());
+    for (const SchemaVersion& join : joining_.again) aside.insert(join.table);
+    for (const SchemaVersion& version : inputs.history) {
+      if (version.schema != nullptr || !LogPosition::IsBehindRows(version.point)) continue;
+      if (!aside.contains(version.table)) continue;
+      spdlog::warn(
+          "mysql source: {} was captured once before: rows that were deleted while it was not stay "
+          "in its sink tables",
+          version.table.ToString());
+    }
+    log_.SetAside(std::move(aside));
     return {};
+  }
+
+  static std::string Names(const std::vector<TablePath>& tables) {
+    constexpr size_t kNamesMax = 10;
+    std::string names;
+    for (size_t i = 0; i < std::min(tables.size(), kNamesMax); ++i) {
+      names += (i == 0 ? "" : ", ") + tables[i].ToString();
+    }
+    if (tables.size() > kNamesMax) {
+      names += fmt::format(" and {} more", tables.size() - kNamesMax);
+    }
+    return names;
+  }
+
+  Result<void> LetJoin() {
+    for (const TablePath& table : joining_.leaving) {
+      DRIFTLESS_TRY(log_.Leave(table));
+      merge_.progress().Finish(table);
+      spdlog::info("mysql source: {} is captured no more", table.ToString());
+    }
+    for (const SchemaVersion& join : joining_.again) {
+      DRIFTLESS_TRY(StreamToJoin(join));
+      if (output_.stopping()) return {};
+      const auto furthest = context_.furthest ? context_.furthest(join.table) : CutPosition();
+      const auto last = furthest.Last(stream_);
+      // Some sink may have rows of it, of which the log has not told since.
+      const bool repeats = last && !last->Precedes(join.point) && !join.schema->primary_key.empty();
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, LetJoinNow({join.schema}, repeats));
+      if (!go_on) return {};
+    }
+    if (!joining_.newcomers.empty()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const auto schemas, ReadNewcomers());
+      if (output_.stopping()) return {};
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, LetJoinNow(schemas, /*repeats=*/false));
+      if (!go_on) return {};
+      spdlog::info("mysql source: {} newly added tables join at {}", schemas.size(),
+                   log_.position().ToString());
+    }
+    log_.AdmitRest();
+    std::string& selection = merge_.progress().selection;
+    const std::string now = TableSelection::TextOf(options_);
+    if (selection == now && joining_.leaving.empty()) return {};
+    selection = now;
+    if (Persist()) log_.Flush();
+    return {};
+  }
+
+  // The rows of a snapshot are never before the join: what remains to be read is told first.
+  Result<bool> LetJoinNow(const std::vector<TableSchemaPtr>& schemas, bool repeats) {
+    announce_ = schemas;
+    for (const TableSchemaPtr& schema : schemas) {
+      if (!options_.WantsSnapshot() || log_.IsHidden(schema->path)) continue;
+      TableProgress& progress = merge_.progress().tables[schema->path];
+      progress = {};
+      progress.repeats = repeats;
+    }
+    if (!Persist()) return false;
+    announce_.clear();
+    for (const TableSchemaPtr& schema : schemas) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, log_.Join(schema));
+      if (!go_on) return false;
+    }
+    return log_.Flush();
+  }
+
+  // To the place where it joined in a former run.
+  Result<void> StreamToJoin(const SchemaVersion& join) {
+    if (!options_.WantsLog()) return {};
+    LogPosition place = log_.position();
+    if (place.generation != join.point.epoch >> 32) return {};  // another server's
+    place.file = join.position.substr(0, join.position.rfind(':'));
+    place.offset = join.point.offset;
+    return StreamAndPass(place);
+  }
+
+  // The newcomers as they are at the place that the log has been read to.
+  Result<std::vector<TableSchemaPtr>> ReadNewcomers() {
+    DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
+    std::map<TablePath, std::string> texts;
+    bool same = false;
+    bool told = false;
+    while (!same && !output_.stopping()) {
+      // A restart within a prepared XA transaction would go on in front of the joins.
+      if (options_.WantsLog()) DRIFTLESS_TRY(StreamToPresentEnd());
+      const LogPosition resume = log_.ResumePosition();
+      if (!IsCoveredBy(log_.position(), resume)) {
+        if (!std::exchange(told, true)) {
+          spdlog::warn("mysql source: newly added tables wait for the end of an XA transaction");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        continue;
+      }
+      std::map<TablePath, std::string> again;
+      for (const TablePath& table : log_.aside()) {
+        auto text = ShowCreateTable(connection.get(), table);
+        if (!text && text.error().kind() == ErrorKind::kNotFound) continue;
+        if (!text) return std::move(text).error();
+        again[table] = std::move(*text);
+      }
+      same = !options_.WantsLog() || SameTexts(texts, again);
+      texts = std::move(again);
+    }
+    std::vector<TableSchemaPtr> schemas;
+    for (const bool hidden : {false, true}) {  // a shadow is known by its table
+      for (const auto& [table, text] : texts) {
+        if (log_.IsHidden(table) != hidden) continue;
+        if (hidden && log_.Find(table) != nullptr) continue;
+        DRIFTLESS_ASSIGN_OR_RETURN(TableSchemaPtr schema,
+                                   SchemaOfStatement(text, table, SettingsOf(facts_, options_),
+                                                     options_.include_comments, 1));
+        schemas.push_back(std::move(schema));
+      }
+    }
+    return schemas;
   }
 
   // Where the log begins, and the tables as they are there.
@@ -121,13 +286,18 @@ class LogRun {
     }
     log_.Begin(start, {}, texts.size() + 1);
     uint64_t incarnation = 1;
-    for (const auto& [table, text] : texts) {
-      DRIFTLESS_ASSIGN_OR_RETURN(TableSchemaPtr schema,
-                                 SchemaOfStatement(text, table, SettingsOf(facts_, options_),
-                                                   options_.include_comments, incarnation++));
-      announce_.push_back(std::move(schema));
-      if (options_.WantsSnapshot()) merge_.progress().tables[table] = {};
+    for (const auto& [table, text] : texts) log_.Expect(table);
+    for (const bool hidden : {false, true}) {  // a shadow is known by its table
+      for (const auto& [table, text] : texts) {
+        if (log_.IsHidden(table) != hidden) continue;
+        DRIFTLESS_ASSIGN_OR_RETURN(TableSchemaPtr schema,
+                                   SchemaOfStatement(text, table, SettingsOf(facts_, options_),
+                                                     options_.include_comments, incarnation++));
+        announce_.push_back(std::move(schema));
+        if (options_.WantsSnapshot() && !hidden) merge_.progress().tables[table] = {};
+      }
     }
+    merge_.progress().selection = TableSelection::TextOf(options_);
     spdlog::info("mysql source: {} {}, {} tables, from {}",
                  facts_.IsMariaDb() ? "MariaDB" : "MySQL", facts_.version_text, texts.size(),
                  start.ToString());
@@ -238,15 +408,17 @@ class LogRun {
 
   std::map<TablePath, TableSchemaPtr> TablesNow() const {
     std::map<TablePath, TableSchemaPtr> tables = log_.CapturedTables();
-    if (tables.empty()) {
-      for (const TableSchemaPtr& planned : announce_) tables.emplace(planned->path, planned);
-    }
+    for (const TableSchemaPtr& planned : announce_) tables.emplace(planned->path, planned);
     std::erase_if(tables, [this](const auto& table) { return merge_.IsParked(table.first); });
     return tables;
   }
 
   // False: the pipeline stops.
-  bool Persist() { return Ask(SnapshotRequest::Step::kReport).has_value(); }
+  bool Persist() {
+    std::optional<SnapshotAnswer> answer = Ask(SnapshotRequest::Step::kReport);
+    if (answer) merge_.progress() = std::move(answer->progress);  // with what is estimated
+    return answer.has_value();
+  }
 
   // Rounds of chunks, each behind what the log has up to its views. Tables that wait for a decision
   // stay unread; the run begins anew when it comes.
@@ -425,7 +597,8 @@ class LogRun {
   std::unique_ptr<DumpClient> client_;
   ServerFacts now_ = facts_;  // of the server at the last connect
   bool has_met_ = false;
-  std::vector<TableSchemaPtr> announce_;
+  std::vector<TableSchemaPtr> announce_;  // not sent yet
+  JoiningTables joining_;
   int rounds_in_vain_ = 0;
 };
 

@@ -196,6 +196,7 @@ Result<LogPosition> AtServer(LogPosition position, const ServerFacts& now) {
   ++position.generation;  // its files are counted anew
   position.server = now.identity;
   position.file.clear();
+  position.joined = 0;
   return position;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "pipeline/sources/mysql/log_stream_tables.h"
+#include "schema/base/check.h"
 #include "schema/base/letter_case.h"
 
 // The statements of LogStream.
@@ -19,7 +20,7 @@ bool StartsWith(std::string_view sql, std::string_view word) {
 std::map<TablePath, TableSchemaPtr> LogStream::CapturedTables() const {
   std::map<TablePath, TableSchemaPtr> tables;
   for (const TableSchemaPtr& table : catalog_.Tables()) {
-    if (options_.IsCaptured(table->path) && !online_.IsHidden(table->path)) {
+    if (IsCaptured(table->path) && !online_.IsHidden(table->path)) {
       tables[table->path] = table;
     }
   }
@@ -86,14 +87,14 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
   }
   auto outcome = online_.Translate(std::move(*effect));
   for (const RowsWithoutEvents& rows : outcome.rows_without_events) {
-    if (!options_.IsCaptured(rows.table)) continue;
+    if (!IsCaptured(rows.table)) continue;
     const bool go_on =
         output_->Unseen({rows.table, PointHere(), fmt::format("{}:{}", file_, event_end_), sql,
                          rows.what, rows.is_conversion});
     if (!go_on) return false;
   }
   for (const TablePath& left : outcome.tables_left) {
-    if (!options_.IsCaptured(left)) continue;
+    if (!IsCaptured(left)) continue;
     spdlog::warn("{}:{}: table {} was renamed away; its sink tables get no more rows", file_,
                  event_end_, left.ToString());
   }
@@ -165,8 +166,10 @@ Result<bool> LogStream::SendChanges(std::vector<StatementChange> changes, const 
     if (after != computed) change.parts.back().after = after;
     const TableSchemaPtr tracked = catalog_.Find(to);
     if (after != computed && tracked == computed) catalog_.Load(after);
-    if (!options_.IsCaptured(change.table) && !options_.IsCaptured(to)) continue;
+    if (!IsCaptured(change.table) && !IsCaptured(to)) continue;
     if (to != change.table) {
+      // Under its new name the table goes on; it need not join.
+      if (IsCaptured(change.table)) Admit(to);
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SetSchema(change.table, nullptr));
       if (!go_on) return false;
     }
@@ -181,9 +184,42 @@ Result<bool> LogStream::SendChanges(std::vector<StatementChange> changes, const 
 Result<bool> LogStream::Announce(const TableSchemaPtr& schema, uint32_t number) {
   Point point = PointHere();
   point.row = number;
+  return AnnounceAt(point, schema);
+}
+
+void LogStream::Admit(const TablePath& table) {
+  if (aside_.erase(table) == 0) return;
+  TableOf(table)->is_captured = IsCaptured(table);
+  mapped_.clear();  // what is mapped knows that nobody wants the rows
+}
+
+Result<bool> LogStream::Join(const TableSchemaPtr& schema) {
+  DRIFTLESS_CHECK(!in_transaction_);
+  Admit(schema->path);
+  ++position_.joined;
+  auto numbered = std::make_shared<TableSchema>(*schema);
+  numbered->incarnation = catalog_.next_incarnation();
+  catalog_.SetNextIncarnation(catalog_.next_incarnation() + 1);
+  return AnnounceAt(position_.PointOf(stream_), std::move(numbered));
+}
+
+Result<void> LogStream::Leave(const TablePath& table) {
+  DRIFTLESS_CHECK(!in_transaction_);
+  ++position_.joined;
+  TableSchemaPtr none;
+  return Remember(table, position_.PointOf(stream_), &none, "");
+}
+
+Result<bool> LogStream::AnnounceAt(const Point& point, const TableSchemaPtr& schema) {
   TableSchemaPtr created = schema;
+  if (online_.IsHidden(schema->path)) {
+    catalog_.Load(created);
+    online_.AdoptShadow(schema->path);
+    created = catalog_.Find(schema->path);
+  }
   DRIFTLESS_TRY(Remember(schema->path, point, &created, ""));
   catalog_.Load(created);
+  if (online_.IsHidden(schema->path)) return true;
   auto change = std::make_shared<StatementChange>();
   change->table = created->path;
   change->point = point;

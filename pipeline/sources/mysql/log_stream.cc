@@ -88,9 +88,7 @@ bool LogStream::Flush() {
   if (!batches_.SealAll()) return false;
   if (in_transaction_) return true;
   const LogPosition resume = ResumePosition();
-  // Behind every row and statement of the last event there.
-  const Point point{stream_, position_.Epoch(), position_.offset, UINT32_MAX, 0};
-  return output_->Progress(point, resume.Serialize(), commit_time_ms_);
+  return output_->Progress(position_.PointOf(stream_), resume.Serialize(), commit_time_ms_);
 }
 
 // ---- events ----------------------------------------------------------------------------------
@@ -143,7 +141,7 @@ Result<void> LogStream::AdvanceBetween(const BinlogEvent& event) {
       break;
     default: return {};
   }
-  position_.offset = std::max(position_.offset, event_end_);
+  position_.Reach(file_, std::max(position_.offset, event_end_));
   return {};
 }
 
@@ -208,10 +206,7 @@ Result<bool> LogStream::Rotate(const BinlogEvent& event) {
   if (file == file_ && event_end_ >= rotate.position) return true;
   file_ = file;
   event_end_ = rotate.position;
-  if (!in_transaction_) {
-    position_.file = file_;
-    position_.offset = event_end_;
-  }
+  if (!in_transaction_) position_.Reach(file_, event_end_);
   return true;
 }
 
@@ -253,8 +248,7 @@ Result<bool> LogStream::EndTransaction() {
   gtid_.reset();
   maria_gtid_.reset();
   in_transaction_ = false;
-  position_.file = file_;
-  position_.offset = event_end_;
+  position_.Reach(file_, event_end_);
   if (has_gtids) {
     position_.gtids = catalog_.settings().IsMariaDb() ? maria_gtids_.ToString() : gtids_.ToString();
   }

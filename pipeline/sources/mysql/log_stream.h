@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -65,6 +66,22 @@ class LogStream {
   // Announces a table that no statement made, at the present place.
   Result<bool> Announce(const TableSchemaPtr& schema, uint32_t number);
 
+  // Tables that the options capture and that are not part of the stream yet: their rows and
+  // statements are left out until they join. Called before the first event.
+  void SetAside(std::set<TablePath> tables) { aside_ = std::move(tables); }
+  const std::set<TablePath>& aside() const { return aside_; }
+  // Shadows and leftovers of online schema changes. `Expect`: the table will be announced.
+  bool IsHidden(const TablePath& table) const { return online_.IsHidden(table); }
+  void Expect(const TablePath& table) { online_.Announce(table); }
+  // Between two transactions: the table becomes part of the stream as it is described, or has left
+  // it. Either is in the history, as a statement would be.
+  Result<bool> Join(const TableSchemaPtr& schema);
+  // Those that are gone meanwhile are not set aside any more: a statement may make them anew.
+  void AdmitRest() {
+    for (const TablePath& table : std::set<TablePath>(aside_)) Admit(table);
+  }
+  Result<void> Leave(const TablePath& table);
+
  private:
   struct Table;
   struct Mapped;
@@ -104,6 +121,11 @@ class LogStream {
   Result<bool> XaPrepare(const BinlogEvent& event);
   Result<bool> XaEnd(const std::string& id, bool commits);
   Table* TableOf(const TablePath& path);
+  bool IsCaptured(const TablePath& table) const {
+    return options_.IsCaptured(table) && !aside_.contains(table);
+  }
+  void Admit(const TablePath& table);
+  Result<bool> AnnounceAt(const Point& point, const TableSchemaPtr& schema);
   Result<bool> MakePlan(Mapped* mapped);
   Result<bool> SetSchema(const TablePath& path, const TableSchemaPtr& schema);
   // Rows count from here at one place; statements from 0.
@@ -121,6 +143,7 @@ class LogStream {
   EventReader reader_;
   RowDecoder rows_;
   OpenBatches batches_;
+  std::set<TablePath> aside_;
   std::map<TablePath, std::unique_ptr<Table>> tables_;
   std::unordered_map<uint64_t, std::unique_ptr<Mapped>> mapped_;  // by table id
 

@@ -78,7 +78,7 @@ std::vector<TablePath> LogStream::Concerned(const std::string& sql,
                                             const StatementContext& context) const {
   std::vector<TablePath> concerned;
   const auto add = [&](const TablePath& table) {
-    if (!options_.IsCaptured(table) || online_.IsHidden(table)) return;
+    if (!IsCaptured(table) || online_.IsHidden(table)) return;
     if (std::find(concerned.begin(), concerned.end(), table) == concerned.end()) {
       concerned.push_back(table);
     }

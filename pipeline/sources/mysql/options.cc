@@ -61,7 +61,8 @@ std::span<const OptionSpec> MySqlSourceOptions() {
       {.key = "tables",
        .required = true,
        .doc = "Which tables: names or regular expressions, separated by commas; \\. is the dot of "
-              "a regular expression.",
+              "a regular expression. A change needs scan.newly-added-table.enabled, or a new "
+              "state.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kNewState},
       {.key = "tables.exclude",
@@ -201,8 +202,11 @@ std::span<const OptionSpec> MySqlSourceOptions() {
       {.key = "scan.newly-added-table.enabled",
        .type = OptionType::kBool,
        .default_value = "false",
-       .doc = "Only false: true is refused. A change of tables needs a new state, which takes a "
-              "snapshot.",
+       .doc =
+           "Whether a start takes a snapshot of tables that \"tables\" matches and that were not "
+           "captured before, and goes on with their changes; tables that it does not match any "
+           "more leave. With false, a start refuses such tables. Tables that are created while "
+           "the pipeline runs are captured in either case.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "scan.binlog.newly-added-table.enabled",
        .type = OptionType::kBool,
@@ -318,12 +322,6 @@ void CheckMySqlSource(const OptionValues& values, Problems* problems) {
     if (values.Int(key).value_or(0) == 0) continue;
     problems->AddError(values.At(key), fmt::format("\"{}\" is not there for MySQL", key),
                        "Give a position between two transactions, and leave it out.");
-  }
-  if (values.Bool("scan.newly-added-table.enabled") == true) {
-    problems->AddError(values.At("scan.newly-added-table.enabled"),
-                       "\"scan.newly-added-table.enabled\" is not there for MySQL",
-                       "Start on a new state folder where \"tables\" changes; tables that are "
-                       "created while the pipeline runs are captured anyway.");
   }
   if (values.Bool("schema-change.enabled") == false) {
     problems->AddError(values.At("schema-change.enabled"),

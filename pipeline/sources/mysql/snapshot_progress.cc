@@ -90,6 +90,7 @@ class FieldReader {
  public:
   explicit FieldReader(std::string_view text) : rest_(text) {}
   bool failed() const { return failed_; }
+  bool at_end() const { return at_end_; }
 
   std::string_view Field() {
     if (at_end_) {
@@ -147,6 +148,7 @@ std::string SnapshotProgress::Serialize() const {
       out.Number(chunk.seen.offset);
     }
   }
+  out.Text(selection);
   return out.Take();
 }
 
@@ -177,6 +179,7 @@ Result<SnapshotProgress> SnapshotProgress::Parse(std::string_view text) {
       chunk.seen.offset = in.Number();
     }
   }
+  if (!in.at_end()) progress.selection = in.Text();
   if (!is_ours || in.failed()) {
     return MakeError(ErrorKind::kCorrupt,
                      "the position of the MySQL snapshot is not readable: " + std::string(text))

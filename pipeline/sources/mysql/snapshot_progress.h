@@ -43,6 +43,7 @@ struct TableProgress {
   int64_t rows = 0;
   int64_t chunks_read = 0;
   int64_t rows_estimated = 0;  // the server's guess of the whole table; 0: not known
+  bool is_estimated = false;   // in this run
 
   const ChunkBound& frontier() const { return chunks.empty() ? merged : chunks.back().last; }
   bool begun() const { return finished || !merged.empty() || !chunks.empty(); }
@@ -58,6 +59,9 @@ struct SnapshotProgress {
   uint64_t number = 0;  // of the last chunk or report of this attempt
   // Tables that are not wholly the log's own yet.
   std::map<TablePath, TableProgress> tables;
+  // Which tables the options capture, all of which are part of the stream: TableSelection::text().
+  // Empty: not known.
+  std::string selection;
   // Of tables that are.
   int64_t tables_done = 0;
   int64_t rows_done = 0;

@@ -96,20 +96,21 @@ class SnapshotRun {
 
   // Every start of reading has a number of its own, recorded before its first row.
   Result<void> BeginAttempt(const std::map<TablePath, TableSchemaPtr>& tables) {
-    if (attempt_ > 0) return {};
-    if (!progress_.tables.empty()) DRIFTLESS_TRY(Estimate());
-    if (context_.history == nullptr) {
-      progress_.attempt = 1;
-      return {};
-    }
-    DRIFTLESS_ASSIGN_OR_RETURN(const auto all, context_.history->All(std::nullopt));
-    for (const SchemaVersion& version : all) {
-      if (version.point.stream == stream_) {
-        progress_.attempt = std::max(progress_.attempt, version.point.epoch);
+    if (attempt_ == 0) {
+      if (context_.history != nullptr) {
+        DRIFTLESS_ASSIGN_OR_RETURN(const auto all, context_.history->All(std::nullopt));
+        for (const SchemaVersion& version : all) {
+          if (version.point.stream != stream_) continue;
+          progress_.attempt = std::max(progress_.attempt, version.point.epoch);
+        }
       }
+      ++progress_.attempt;
     }
-    ++progress_.attempt;
-    if (progress_.tables.empty()) return {};
+    const bool has_more = std::any_of(progress_.tables.begin(), progress_.tables.end(),
+                                      [](const auto& t) { return !t.second.is_estimated; });
+    if (has_more) DRIFTLESS_TRY(Estimate());
+    if (is_recorded_ || context_.history == nullptr || progress_.tables.empty()) return {};
+    is_recorded_ = true;
     SchemaVersion version;
     version.table = progress_.tables.begin()->first;
     version.point = Point{stream_, progress_.attempt, 0, 0, 0};
@@ -126,6 +127,7 @@ class SnapshotRun {
         const auto rows,
         connection->Query("SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_ROWS FROM "
                           "information_schema.TABLES WHERE TABLE_ROWS IS NOT NULL"));
+    for (auto& [path, table] : progress_.tables) table.is_estimated = true;
     for (const TextRow& row : rows) {
       const auto found = progress_.tables.find({"", row[0].value_or(""), row[1].value_or("")});
       if (found == progress_.tables.end()) continue;
@@ -257,6 +259,7 @@ class SnapshotRun {
   SnapshotProgress progress_;
   uint64_t attempt_ = 0;
   uint64_t number_ = 0;
+  bool is_recorded_ = false;  // that this attempt was made
   SnapshotViews views_;
   std::chrono::steady_clock::time_point began_{};
   std::chrono::steady_clock::time_point told_{};

@@ -101,6 +101,7 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
     }
     options.chunk_columns = std::move(*columns);
   }
+  options.newly_added_tables = values.Bool("scan.newly-added-table.enabled").value_or(false);
   options.include_comments = values.Bool("include-comments.enabled").value_or(false);
   options.tinyint1_is_boolean = values.Bool("treat-tinyint1-as-boolean.enabled").value_or(true);
   return options;

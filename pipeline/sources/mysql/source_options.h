@@ -41,6 +41,7 @@ struct SourceOptions {
   // By which column the tables that match are split; the first that matches counts.
   std::vector<std::pair<TableSelector, std::string>> chunk_columns;
   bool include_comments = false;
+  bool newly_added_tables = false;  // scan.newly-added-table.enabled
   bool tinyint1_is_boolean = true;
 
   bool IsCaptured(const TablePath& table) const {

@@ -30,10 +30,10 @@ std::vector<std::string> Said(const std::string& line) {
 TEST(MySqlOptions, RefusesWhatIsNotThere) {
   for (const std::string line :
        {"scan.startup.specific-offset.skip-events: 2", "scan.startup.specific-offset.skip-rows: 1",
-        "scan.newly-added-table.enabled: true", "schema-change.enabled: false"}) {
+        "schema-change.enabled: false"}) {
     EXPECT_THAT(Said(line), Contains(HasSubstr("is not there for MySQL"))) << line;
   }
-  EXPECT_THAT(Said("scan.newly-added-table.enabled: false"), testing::IsEmpty());
+  EXPECT_THAT(Said("scan.newly-added-table.enabled: true"), testing::IsEmpty());
   EXPECT_THAT(Said("scan.startup.mode: timestamp"), Contains(HasSubstr("needs a time")));
   EXPECT_THAT(Said("scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: 1"),
               testing::IsEmpty());

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""What a live log may hold: row images with holes, XA, statements with secrets; and what /metrics tells of it.
+
+usage: mysql_forms.py --driftless BIN --peer mysql|mariadb [--only CASE]
+Exit status: 0 as expected, 1 not, 77 the server is not installed.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import mysql_live as live
+from mysql_positions import SETUP, Test, check
+from mysql_validate import Validator
+
+
+class Forms(Test):
+    def images(self):
+        """Values that an update's image lacks are absent, never NULL; a sink of whole rows stops in front of it, aloud."""
+        self.server.sql("use live; create table wide (id int primary key, a int, b varchar(20), c longtext) charset utf8mb4; "
+                        "insert into wide values (1, 1, 'one', 'text'), (2, 2, 'two', null), (3, 3, 'three', 'text');")
+        eyes = self.pipeline("eyes", tables="live.wide, live.marks")
+        self.sink(eyes, "type: print")
+        lake = self.pipeline("lake", tables="live.wide, live.marks")
+        lake.start()
+        self.follow(lake)
+        eyes.start()
+        eyes.wait_for(lambda: eyes.tail().count("live.wide") >= 3, "the snapshot")
+        self.server.sql("set session binlog_row_image = 'NOBLOB'; update live.wide set a = 10 where id = 1;\n"
+                        "set session binlog_row_image = 'MINIMAL'; update live.wide set b = null where id = 2; "
+                        "update live.wide set c = 'new' where id = 3; delete from live.wide where id = 1;")
+        eyes.wait_for(lambda: len(self.printed(eyes, "live.wide")) >= 7, "four changes")
+        rows = [line[line.index("live.wide"):] for line in self.printed(eyes, "live.wide")[-4:]]
+        print("\n".join(rows))
+        eyes.kill()
+        said = lake.process.wait(60)
+        check(said not in (0, -9) and "on-absent" in lake.tail(), f"{said}: {lake.tail()}")
+        check(lake.ids("live.wide") == [1, 2, 3], str(lake.rows("live.wide")))
+        self.server.sql("drop table live.wide;")
+
+    @staticmethod
+    def printed(pipeline, table):
+        return [line for line in pipeline.tail().splitlines() if table in line and "mysql source" not in line]
+
+    @staticmethod
+    def sink(pipeline, text):
+        with open(pipeline.file, encoding="utf-8") as file:
+            before = file.read()
+        with open(pipeline.file, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(?s)sink:\n.*?pipeline:", f"sink:\n  name: lake\n  {text}\npipeline:", before))
+
+    def xa(self):
+        """Rows of a prepared transaction come with its commit, once, across kills; those of a rollback never."""
+        self.server.sql("use live; create table keyless (n int, v varchar(20)) charset utf8mb4;")
+        pipeline = self.pipeline("xa", tables="live.keyless, live.marks")
+        pipeline.start()
+        self.follow(pipeline)
+
+        def prepare(name, *statements):
+            self.server.sql(f"use live; xa start '{name}'; {'; '.join(statements)}; xa end '{name}'; xa prepare '{name}';")
+        prepare("gone", "insert into keyless values (1, 'gone')")
+        prepare("kept", "insert into keyless values (2, 'kept')", "insert into keyless values (3, 'kept')")
+        self.server.sql("insert into live.keyless values (4, 'between');")
+        self.follow(pipeline)
+        pipeline.kill()
+        self.server.sql("xa rollback 'gone'; insert into live.keyless values (5, 'down');")
+        pipeline.start()
+        self.follow(pipeline)
+        check(sorted(r["n"] for r in pipeline.rows("live.keyless")) == [4, 5], f"{pipeline.rows('live.keyless')}\n{pipeline.tail()}")
+        self.server.call("kill")
+        self.server.call("start")
+        self.server.sql("xa commit 'kept';")
+        self.follow(pipeline)
+        prepare("one", "insert into keyless values (6, 'six')")
+        self.server.sql("xa rollback 'one'; use live; xa start 'two'; insert into keyless values (7, 'seven'); xa end 'two'; xa commit 'two' one phase;")
+        self.follow(pipeline)
+        pipeline.kill()
+        pipeline.start()
+        self.follow(pipeline)
+        found = sorted((r["n"], r["v"]) for r in pipeline.rows("live.keyless"))
+        check(found == [(2, "kept"), (3, "kept"), (4, "between"), (5, "down"), (7, "seven")], f"{found}\n{pipeline.tail()}")
+        pipeline.stop()
+
+    def secrets(self):
+        """The bodies of statements that do not concern the tables are nowhere: no log, no audit, no state."""
+        pipeline = self.pipeline("secrets", "on-unparsed-ddl: park", tables="live.t, live.marks")
+        pipeline.start()
+        self.follow(pipeline)
+        self.server.sql("""create user sec1@'%' identified by 'hunter2-secret'; alter user sec1@'%' identified by 'hunter2-secret-2';
+grant select on live.t to sec1@'%'; set password for sec1@'%' = '""" + ("hunter2-secret-3" if self.server.peer == "mysql" else
+                                                                         "*0123456789ABCDEF0123456789ABCDEF01234567") + """';
+create server srv foreign data wrapper mysql options (user 'u', password 'hunter2-secret-4', host '127.0.0.1', database 'd');
+create definer = root@localhost procedure live.p() select 'hunter2-secret-5' from live.t;
+create definer = root@localhost event live.e on schedule every 1 day do update live.t set v = 'hunter2-secret-6';
+create definer = root@localhost trigger live.tr before insert on live.quiet for each row set new.v = length('hunter2-secret-7');
+create table other.unread (id int primary key, v varchar(40) default 'hunter2-secret-8');
+drop user sec1@'%'; drop server srv; drop procedure live.p; drop event live.e; drop trigger live.tr; drop table other.unread;
+insert into live.t values (500, 'seen');
+""")
+        self.follow(pipeline)
+        check(500 in pipeline.ids("live.t"), pipeline.tail())
+        pipeline.stop()
+        wrong = re.compile(rb"hunter2-secret|\$A\$005\$|\*[0-9A-F]{40}|IDENTIFIED", re.I)
+        looked = 0
+        for at, _, files in os.walk(pipeline.folder):
+            for name in files:
+                looked += 1
+                with open(os.path.join(at, name), "rb") as file:
+                    found = wrong.search(file.read())
+                check(found is None, f"{os.path.join(at, name)} has {found}")
+        check(looked > 5, "no files were looked at")
+
+    def metrics(self):
+        """Lag, bytes behind, events by type, the position, the snapshot's progress."""
+        with live.socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            http = f"127.0.0.1:{s.getsockname()[1]}"
+        self.server.sql("use live; create table many (id int primary key auto_increment, v int); insert into many (v) values (1), (2), (3), (4);"
+                        + "insert into many (v) select v from many;" * 10 + "analyze table many;")
+        pipeline = self.pipeline("metrics", "scan.incremental.snapshot.chunk.size: 100", tables="live.many, live.marks")
+        with open(pipeline.file, encoding="utf-8") as file:
+            text = file.read()
+        with open(pipeline.file, "w", encoding="utf-8") as file:
+            file.write(text.replace("http.address: off", f"http.address: {http}"))
+        pipeline.start()
+
+        def metric(name, **labels):
+            try:
+                text = urllib.request.urlopen(f"http://{http}/metrics", timeout=5).read().decode()
+            except OSError:
+                return None
+            found = [float(m[2]) for m in re.finditer(rf"^driftless_{name}(?:{{(.*)}})? (\S+)$", text, re.M)
+                     if all(f'{k}="{v}"' in (m[1] or "") for k, v in labels.items())]
+            return sum(found) if found else None
+        rows = int(self.server.sql("select (select count(*) from live.many) + (select count(*) from live.marks);"))
+        pipeline.wait_for(lambda: metric("source", what="snapshot_rows") == rows, "the snapshot's rows")
+        check(metric("source", what="snapshot_chunks") > rows / 100, "chunks")
+        pipeline.wait_for(lambda: metric("source", what="snapshot_tables_left") == 0, "tables left")
+        check(metric("source", what="snapshot_rows_left") == 0, "rows left")
+        self.server.sql("update live.many set v = 5 where id < 4;")
+        self.follow(pipeline)
+        pipeline.wait_for(lambda: (metric("source_events_total", type="UPDATE_ROWS") or metric("source_events_total", stream="binlog")), "events by type")
+        file, offset = self.place()
+        pipeline.wait_for(lambda: metric("source", what="log_offset") == offset, "the place in the log")
+        check(metric("source", what="log_file") == int(file.split(".")[-1]), "the file of the log")
+        pipeline.wait_for(lambda: metric("source", what="lag_bytes") == 0, "bytes behind")
+        check(metric("lag_seconds", stream="binlog") is not None, "seconds behind")
+        pipeline.stop()
+
+
+def certificates(folder):
+    """Two authorities, and a server's certificate for 127.0.0.1 of the first."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    os.makedirs(folder)
+    for name in ("ca", "other"):
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN=authority {name}",
+                "-keyout", f"{name}.key", "-out", f"{name}.pem")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout", "server.key", "-out", "server.csr")
+    with open(os.path.join(folder, "san.txt"), "w", encoding="utf-8") as out:
+        out.write("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-extfile", "san.txt", "-out", "server.pem")
+
+
+def tls(binary, folder, peer):
+    """tls.mode on a user who must come with TLS, and who is let in only so."""
+    certificates(folder)
+    server = live.Server(peer)
+    try:
+        server.call("start", *(f"--ssl-{what}={folder}/{file}" for what, file in (("ca", "ca.pem"), ("cert", "server.pem"), ("key", "server.key"))))
+        server.sql("create database live; create table live.t (id int primary key); create user tls@'%' identified by 'tls' require ssl; "
+                   "grant all on *.* to tls@'%';")
+        validator = Validator(binary, folder, server.port)
+        for code, mode, *said in (
+                (1, "disabled", "Access denied"), (0, "preferred"), (0, "required"),
+                (0, f"verify-identity\n  tls.ca: {folder}/ca.pem"),
+                (1, f"verify-identity\n  tls.ca: {folder}/other.pem", "ertificate")):
+            validator.expect(code, *said, user="tls", tables="live.t", more=f"tls.mode: {mode}")
+    finally:
+        server.call("wipe", check=False)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--driftless", required=True)
+    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
+    parser.add_argument("--only", help="one case")
+    options = parser.parse_args()
+    if not live.is_installed(options.peer):
+        print(f"skipped: {options.peer} is not installed")
+        sys.exit(77)
+    folder = tempfile.mkdtemp(prefix="driftless-forms-")
+    server = live.Server(options.peer)
+    test = Forms(options.driftless, folder, server)
+    try:
+        server.call("start")
+        server.sql(SETUP)
+        for case in ("xa", "secrets", "images", "metrics"):
+            if options.only in (None, case):
+                getattr(test, case)()
+                print(f"{options.peer}: {case}: as expected", flush=True)
+        test.close()
+        server.call("wipe", check=False)
+        if options.only in (None, "tls"):
+            tls(options.driftless, os.path.join(folder, "tls"), options.peer)
+            print(f"{options.peer}: tls: as expected")
+    finally:
+        test.close()
+        server.call("wipe", check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
