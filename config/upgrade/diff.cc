@@ -58,12 +58,12 @@ std::string Shown(const OptionSpec& spec, const OptionValues::Value* value) {
   return value->written.empty() ? TextOf(spec, value) : value->written;
 }
 
-// Whether a source takes a snapshot of tables that it did not capture before.
-bool TakesNewTables(const OptionValues& values) {
+// Whether a source could take tables that it did not capture before, and is not told to.
+bool RefusesNewTables(const OptionValues& values) {
   constexpr std::string_view kKey = "scan.newly-added-table.enabled";
   const auto has_it = [&](const OptionSpec& spec) { return spec.key == kKey; };
   return std::any_of(values.specs().begin(), values.specs().end(), has_it) &&
-         values.Bool(kKey) == true;
+         values.Bool(kKey) != true;
 }
 
 void DiffValues(const std::string& where, const OptionValues& from, const OptionValues& to,
@@ -75,8 +75,8 @@ void DiffValues(const std::string& where, const OptionValues& from, const Option
       continue;
     }
     UpgradeEffect effect = EffectOf(spec);
-    if (spec.key.starts_with("tables") && TakesNewTables(to)) {
-      effect = std::min(effect, UpgradeEffect::kRestart);
+    if (spec.key.starts_with("tables") && RefusesNewTables(to)) {
+      effect = UpgradeEffect::kNewState;
     }
     changes->push_back({effect, where, std::string(spec.key), Shown(spec, old_value),
                         Shown(spec, new_value), std::string(Meaning(effect))});

@@ -4,6 +4,7 @@
 usage: mysql_path.py --driftless BIN [--peer mariadb|mysql] [--rows 1000000] [--big 5000000] [--tables 1000] [--only NAME]
   log       binlog to blackhole and to a Paimon table with a key: row images per CPU-second of ours, beside what
             `mariadb-binlog -v` needs to print the same log
+  snapshot  a snapshot to blackhole and to a Paimon table with a key: rows per CPU-second of ours; the server's beside it
   alter     from ALTER TABLE at the server to the first row under the new schema in Paimon, checkpoints each second
   tables    peak memory with many tables, snapshot and log
   big       peak memory with one transaction of many rows
@@ -122,6 +123,27 @@ def bench_log(a, server, folder):
               f"{yardstick / cpu:.2f} times mariadb-binlog -v", flush=True)
 
 
+def cpu_of_server(server):
+    """Seconds, user and system, of the server's process."""
+    with open(server.sql("select @@pid_file;").strip(), encoding="utf-8") as file:
+        pid = file.read().strip()
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def bench_snapshot(a, server, folder):
+    server.sql("create table bench.snap (id bigint primary key, n int, note varchar(40), total decimal(12,2), at datetime(3)) charset utf8mb4; "
+               f"insert into bench.snap select n, n, concat('note ', n), n / 7, '2024-02-29 12:34:56.789' from {numbers(a.rows)};")
+    for sink in ("blackhole", "paimon"):
+        before = cpu_of_server(server)
+        run = Run(a.driftless, server, "bench.snap", sink, os.path.join(folder, "snapshot-" + sink))
+        run.wait_for(lambda: run.changes() >= a.rows)
+        wall, cpu, peak = run.stop()
+        print(f"snapshot to {sink}: {a.rows / cpu:,.0f} rows per CPU-s, {cpu:.2f} CPU-s, {wall:.1f} s, peak {peak:.0f} MiB; the server's own: "
+              f"{cpu_of_server(server) - before:.2f} CPU-s", flush=True)
+
+
 def bench_alter(a, server, folder):
     server.sql("create table bench.altered (id int primary key, v int); insert into bench.altered values (0, 0);")
     run = Run(a.driftless, server, "bench.altered", "paimon", os.path.join(folder, "alter"))
@@ -172,7 +194,7 @@ def main():
     ap.add_argument("--rows", type=int, default=1000000)
     ap.add_argument("--big", type=int, default=5000000)
     ap.add_argument("--tables", type=int, default=1000)
-    ap.add_argument("--only", choices=["log", "alter", "tables", "big"])
+    ap.add_argument("--only", choices=["log", "snapshot", "alter", "tables", "big"])
     a = ap.parse_args()
     if not live.is_installed(a.peer):
         sys.exit(f"{a.peer} is not installed")
@@ -182,7 +204,7 @@ def main():
     try:
         server.call("start")
         server.sql("create database bench;")
-        for name, bench in (("log", bench_log), ("alter", bench_alter), ("tables", bench_tables), ("big", bench_big)):
+        for name, bench in (("log", bench_log), ("snapshot", bench_snapshot), ("alter", bench_alter), ("tables", bench_tables), ("big", bench_big)):
             if a.only in (None, name):
                 bench(a, server, folder)
     finally:

@@ -546,7 +546,7 @@ class LogRun {
     if (now_.identity == log_.position().server) return {};
     spdlog::warn("mysql source: {} {} has taken the place of another server; it is read by GTID",
                  now_.IsMariaDb() ? "MariaDB" : "MySQL", now_.version_text);
-    DRIFTLESS_ASSIGN_OR_RETURN(const LogPosition position, AtServer(log_.ResumePosition(), now_));
+    DRIFTLESS_ASSIGN_OR_RETURN(const LogPosition position, AtServer(log_.position(), now_));
     log_.MoveTo(position);
     return {};
   }
@@ -555,7 +555,7 @@ class LogRun {
   Result<bool> StreamOnce(const std::optional<LogPosition>& end) {
     if (client_ == nullptr) {
       DRIFTLESS_TRY(MeetServer());
-      DRIFTLESS_ASSIGN_OR_RETURN(client_, DumpClient::Open(options_, now_, log_.ResumePosition(),
+      DRIFTLESS_ASSIGN_OR_RETURN(client_, DumpClient::Open(options_, now_, log_.position(),
                                                            ChooseServerId(options_.server_id)));
     }
     const int64_t flush_us = std::clamp<int64_t>(context_.max_wait_ms, 1, 1000) * 1000;

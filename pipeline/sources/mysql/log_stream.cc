@@ -42,8 +42,6 @@ void LogStream::Reconnected() {
   in_transaction_ = false;
   open_xa_.clear();
   xa_events_.clear();
-  // Prepared transactions come again: a new connection goes on before them.
-  prepared_.clear();
   mapped_.clear();
   reader_ = EventReader();
   gtid_.reset();
@@ -185,7 +183,9 @@ Result<bool> LogStream::Dispatch(const BinlogEvent& event) {
 // What stands in transactions.
 Result<bool> LogStream::DispatchInner(const BinlogEvent& event) {
   if (!open_xa_.empty() && (event.type == EventType::kTableMap || IsRowsEvent(event.type))) {
-    xa_events_.emplace_back(event.bytes);  // until the transaction is committed
+    // Until the transaction is committed, which may be on another connection or server.
+    xa_events_.push_back(
+        {std::string(event.bytes), !is_inner_ && reader_.format().has_checksum, event.is_mariadb});
     return true;
   }
   switch (event.type) {
@@ -285,13 +285,11 @@ Result<bool> LogStream::XaEnd(const std::string& id, bool commits) {
   if (!commits) return true;
   // Table numbers of then: the ones of now come again with the next statement.
   mapped_.clear();
-  for (const std::string& bytes : xa.events) {
-    auto event = EventReader::ReadInner(bytes);
+  for (const KeptEvent& kept : xa.events) {
+    auto event = EventReader::ReadInner(kept.bytes);
     if (!event) return std::move(event).error();
-    // The bytes that were kept end with the checksum where the log has them.
-    if (!is_inner_ && reader_.format().has_checksum && event->body.size() >= 4) {
-      event->body.remove_suffix(4);
-    }
+    event->is_mariadb = kept.is_mariadb;
+    if (kept.has_checksum && event->body.size() >= 4) event->body.remove_suffix(4);
     DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on,
                                event->type == EventType::kTableMap ? Map(*event) : Rows(*event));
     if (!go_on) return false;

@@ -46,7 +46,8 @@ class LogStream {
   void RestoreDrops(std::vector<StatementChange> drops) {
     online_.RestoreWaitingDrops(std::move(drops));
   }
-  // After a connection broke: what is unfinished is forgotten, and comes again.
+  // After a connection broke: what is unfinished is forgotten, and comes again. What is prepared is
+  // kept: the next connection goes on behind it, at position().
   void Reconnected();
   // The same place in another server's log.
   void MoveTo(const LogPosition& position);
@@ -59,7 +60,7 @@ class LogStream {
   // Between two transactions: where the next one begins.
   const LogPosition& position() const { return position_; }
   bool in_transaction() const { return in_transaction_; }
-  // Where a new connection goes on.
+  // Where a new process goes on, which knows nothing of what is prepared.
   LogPosition ResumePosition() const;
   TableSchemaPtr Find(const TablePath& table) const { return catalog_.Find(table); }
   std::map<TablePath, TableSchemaPtr> CapturedTables() const;
@@ -85,9 +86,14 @@ class LogStream {
  private:
   struct Table;
   struct Mapped;
+  struct KeptEvent {
+    std::string bytes;
+    bool has_checksum = false;  // at the end of them
+    bool is_mariadb = false;
+  };
   struct PreparedXa {
     LogPosition begin;
-    std::vector<std::string> events;
+    std::vector<KeptEvent> events;
   };
 
   Result<bool> Dispatch(const BinlogEvent& event);
@@ -165,7 +171,7 @@ class LogStream {
   bool maria_standalone_ = false;
   QueryEvent::AlterPhase alter_phase_ = QueryEvent::AlterPhase::kNone;
   std::string open_xa_;  // id of the XA transaction whose events are kept
-  std::vector<std::string> xa_events_;
+  std::vector<KeptEvent> xa_events_;
   LogPosition xa_begin_;
   std::map<std::string, PreparedXa> prepared_;
   std::string buffer_;

@@ -63,12 +63,10 @@ std::span<const OptionSpec> MySqlSourceOptions() {
        .doc = "Which tables: names or regular expressions, separated by commas; \\. is the dot of "
               "a regular expression. A change needs scan.newly-added-table.enabled, or a new "
               "state.",
-       .flink_cdc = FlinkCdc::kSame,
-       .change = OnChange::kNewState},
+       .flink_cdc = FlinkCdc::kSame},
       {.key = "tables.exclude",
-       .doc = "Which of them are left out.",
-       .flink_cdc = FlinkCdc::kSame,
-       .change = OnChange::kNewState},
+       .doc = "Which of them are left out. A change is one of \"tables\".",
+       .flink_cdc = FlinkCdc::kSame},
       {.key = "server-id",
        .doc = "The id, or range of ids, that the replication connections use. Default: random.",
        .flink_cdc = FlinkCdc::kSame},

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/definition/pipeline_definition.h"
+#include "config/upgrade/diff.h"
 #include "pipeline/cli/catalog.h"
 
 namespace driftless {
@@ -46,6 +47,21 @@ TEST(MySqlOptions, SaysWhereAChunkColumnIsNoneAtAll) {
   EXPECT_THAT(Said(key + "a.b"), Contains(HasSubstr("database.table:column")));
   EXPECT_THAT(Said("connection.pool.size: 5"), testing::IsEmpty());
   EXPECT_THAT(Said("connection.pool.size: 0"), testing::Not(testing::IsEmpty()));
+}
+
+TEST(MySqlOptions, TablesMayChangeWhereNewOnesAreTaken) {
+  const auto effect = [](const std::string& more) {
+    const auto parsed = [&](const std::string& tables) {
+      Problems problems;
+      return ParsePipeline("source:\n  type: mysql\n  hostname: h\n  username: u\n  password: p\n" +
+                               more + "  tables: " + tables +
+                               "\nsink:\n  type: blackhole\npipeline:\n  name: p\n",
+                           "p.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
+    };
+    return StrongestEffect(DiffPipelines(*parsed("a.b"), *parsed("a.b, a.c")));
+  };
+  EXPECT_EQ(effect(""), UpgradeEffect::kNewState);
+  EXPECT_EQ(effect("  scan.newly-added-table.enabled: true\n"), UpgradeEffect::kRestart);
 }
 
 TEST(MySqlOptions, SaysWhatItIgnores) {
