@@ -51,6 +51,7 @@ class Session {
   friend class TableCreation;
   friend class TableAlteration;
   friend class Listing;
+  friend class TableTracker;
 
   Result<std::string> Run(const Statement& s, std::string_view sql);
   Result<std::string> RunTables(const Statement& s, std::string_view sql);

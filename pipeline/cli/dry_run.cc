@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/runtime/unseen_verdict.h"
+#include "schema/audit/audit.h"
 #include "schema/base/json_writer.h"
 
 namespace driftless {
@@ -31,7 +33,7 @@ PlannedChange* ChangeOf(const StatementChange& statement, const PartDecision& pa
       return &change;
     }
   }
-  changes->push_back({part.event, statement.table, part.detail, {}});
+  changes->push_back({part.event, false, statement.table, part.detail, {}});
   return &changes->back();
 }
 
@@ -211,8 +213,31 @@ void DryRun::PlanAtSink(SinkRun* sink, const TablePath& table, const StatementCh
   state.merge = std::move(merge);
 }
 
+Result<void> DryRun::PlanUnseen(const RowsWithoutEvent& rows,
+                                std::vector<PlannedChange>* changes) const {
+  PlannedChange change;
+  change.is_unseen = true;
+  change.table = rows.table;
+  change.detail = rows.what;
+  for (const SinkRun& sink : sinks_) {
+    PartDecision decision;
+    decision.detail = rows.what;
+    decision.behavior = sink.policy.behavior;
+    decision.verdict =
+        VerdictOfUnseen(rows.is_conversion, definition_->options.rows_without_events);
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(rows.table));
+    for (const TablePath& table : tables) {
+      change.sinks.push_back({sink.definition->name, std::string(sink.component->type), table,
+                              decision, sink.component->make_sink != nullptr});
+    }
+  }
+  changes->push_back(std::move(change));
+  return {};
+}
+
 Result<PlannedStatement> DryRun::Plan(const std::string& statement,
-                                      const std::vector<StatementChange>& changes) {
+                                      const std::vector<StatementChange>& changes,
+                                      const std::vector<RowsWithoutEvent>& rows) {
   PlannedStatement planned;
   planned.statement = statement;
   for (StatementChange change : changes) {
@@ -231,15 +256,26 @@ Result<PlannedStatement> DryRun::Plan(const std::string& statement,
       for (const TablePath& table : tables) PlanAtSink(&sink, table, change, &planned.changes);
     }
   }
+  for (const RowsWithoutEvent& moved : rows) {
+    DRIFTLESS_TRY(PlanUnseen(moved, &planned.changes));
+  }
   return planned;
 }
+
+namespace {
+
+std::string_view EventText(const PlannedChange& change) {
+  return change.is_unseen ? kUnseenTag : Tag(change.event);
+}
+
+}  // namespace
 
 std::string RenderJson(const PlannedStatement& statement) {
   std::string text;
   JsonWriter json(&text);
   json.BeginObject().Key("statement").String(statement.statement).Key("changes").BeginArray();
   for (const PlannedChange& change : statement.changes) {
-    json.BeginObject().Key("event").String(Tag(change.event));
+    json.BeginObject().Key("event").String(EventText(change));
     json.Key("table").String(change.table.ToString()).Key("detail").String(change.detail);
     json.Key("sinks").BeginArray();
     for (const PlannedSink& sink : change.sinks) {
@@ -268,7 +304,7 @@ std::string RenderText(const PlannedStatement& statement) {
                                            : "  changes no captured table\n";
   }
   for (const PlannedChange& change : statement.changes) {
-    text += "  " + std::string(Tag(change.event)) + " on " + change.table.ToString() + ": " +
+    text += "  " + std::string(EventText(change)) + " on " + change.table.ToString() + ": " +
             change.detail + "\n";
     for (const PlannedSink& sink : change.sinks) {
       const Verdict& verdict = sink.decision.verdict;

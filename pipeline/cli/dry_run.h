@@ -22,9 +22,16 @@ struct PlannedSink {
   PartDecision decision;
   bool has_statements = false;  // the actions are the sink's very statements, not words about them
 };
+// Rows that a statement brings, removes or changes without any row event (policy, section 11).
+struct RowsWithoutEvent {
+  TablePath table;
+  std::string what;  // "TRUNCATE PARTITION p1"
+  bool is_conversion = false;
+};
 struct PlannedChange {
   EventKind event = EventKind::kAddColumn;
-  TablePath table;  // at the source
+  bool is_unseen = false;  // no event: rows change without row events; `detail` says which
+  TablePath table;         // at the source
   std::string detail;
   std::vector<PlannedSink> sinks;
 };
@@ -57,7 +64,8 @@ class DryRun {
   Result<void> AddTable(const TableSchemaPtr& schema);
   // Decides about everything that one statement did; `changes` in the server's order.
   Result<PlannedStatement> Plan(const std::string& statement,
-                                const std::vector<StatementChange>& changes);
+                                const std::vector<StatementChange>& changes,
+                                const std::vector<RowsWithoutEvent>& rows = {});
 
  private:
   struct SinkRun {
@@ -70,6 +78,7 @@ class DryRun {
   };
 
   static LatticeStyle StyleOf(const SinkRun& sink);
+  Result<void> PlanUnseen(const RowsWithoutEvent& rows, std::vector<PlannedChange>* changes) const;
   void Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema);
   void PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
                   std::vector<PlannedChange>* changes);
@@ -86,7 +95,8 @@ class DryRun {
 
 // The interface of `driftless plan --output json`, one line per statement: {"statement", "changes":
 // [{"event", "table", "detail", "sinks": [{"sink", "type", "table", "verdict", "reason", "rule",
-// "cell", "actions", "rows"}]}]}. "rows" is "may-stop" where an ordinary row can stop the pipeline
+// "cell", "actions", "rows"}]}]}. "event" is "rows.without.events" for rows that change without row
+// events. "rows" is "may-stop" where an ordinary row can stop the pipeline
 // later; "rows_detail" then says which.
 std::string RenderJson(const PlannedStatement& statement);
 std::string RenderText(const PlannedStatement& statement);

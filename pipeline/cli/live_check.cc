@@ -14,6 +14,52 @@
 #include "sinks/api/server_version.h"
 
 namespace driftless {
+
+Result<LiveReport> ExamineSource(const PipelineDefinition& definition,
+                                 const SourceDefinition& source) {
+  for (const SourceComponent& component : AllSources()) {
+    if (component.type != source.type || component.make_source == nullptr) continue;
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto made, component.make_source(source.options));
+    SourceContext context;
+    context.pipeline_name = definition.options.name;
+    context.local_time_zone = definition.options.local_time_zone;
+    context.clock = SystemClock();
+    context.on_unparsed_ddl = definition.options.on_unparsed_ddl;
+    return made->Examine(context);
+  }
+  return MakeError(ErrorKind::kUnsupported,
+                   fmt::format("this build cannot read a {} source", source.type));
+}
+
+namespace {
+
+Result<std::unique_ptr<Sink>> Connect(const PipelineDefinition& definition,
+                                      const SinkDefinition& sink, SinkInfo* info) {
+  for (const SinkComponent& component : AllSinks()) {
+    if (component.type != sink.type || component.make_sink == nullptr) continue;
+    SinkEnvironment environment;
+    environment.pipeline_name = definition.options.name;
+    environment.sink_name = sink.name;
+    environment.local_time_zone = definition.options.local_time_zone;
+    environment.clock = SystemClock();
+    DRIFTLESS_ASSIGN_OR_RETURN(auto made, component.make_sink(sink.options, environment));
+    DRIFTLESS_ASSIGN_OR_RETURN(*info, made->Connect());
+    DRIFTLESS_TRY(CheckExtensions(made->matrix(), sink.extensions, *info));
+    return made;
+  }
+  return MakeError(ErrorKind::kUnsupported,
+                   fmt::format("this build cannot write to a {} sink", sink.type))
+      .Hint("`plan` and `explain` give its verdicts.");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Sink>> ConnectSink(const PipelineDefinition& definition,
+                                          const SinkDefinition& sink) {
+  SinkInfo info;
+  return Connect(definition, sink, &info);
+}
+
 namespace {
 
 class LiveCheck {
@@ -23,7 +69,7 @@ class LiveCheck {
   LiveCount Run() {
     ConnectSinks();
     for (const SourceDefinition& source : definition_.sources) {
-      auto report = Examine(source);
+      auto report = ExamineSource(definition_, source);
       if (!report) {
         Told(LiveFinding::Level::kError, "source " + source.name, report.error());
         continue;
@@ -55,50 +101,18 @@ class LiveCheck {
     Tell(level, where, error.message(), error.hint());
   }
 
-  Result<LiveReport> Examine(const SourceDefinition& definition) {
-    for (const SourceComponent& component : AllSources()) {
-      if (component.type != definition.type || component.make_source == nullptr) continue;
-      DRIFTLESS_ASSIGN_OR_RETURN(const auto source, component.make_source(definition.options));
-      SourceContext context;
-      context.pipeline_name = definition_.options.name;
-      context.local_time_zone = definition_.options.local_time_zone;
-      context.clock = SystemClock();
-      context.on_unparsed_ddl = definition_.options.on_unparsed_ddl;
-      return source->Examine(context);
-    }
-    return MakeError(ErrorKind::kUnsupported,
-                     fmt::format("this build cannot read a {} source", definition.type));
-  }
-
   void ConnectSinks() {
     for (const SinkDefinition& definition : definition_.sinks) {
-      auto sink = Connect(definition);
+      SinkInfo info;
+      auto sink = Connect(definition_, definition, &info);
       if (!sink) {
         Told(LiveFinding::Level::kError, "sink " + definition.name, sink.error());
-      } else {
-        sinks_[definition.name] = std::move(*sink);
+        continue;
       }
-    }
-  }
-
-  Result<std::unique_ptr<Sink>> Connect(const SinkDefinition& definition) {
-    for (const SinkComponent& component : AllSinks()) {
-      if (component.type != definition.type || component.make_sink == nullptr) continue;
-      SinkEnvironment environment;
-      environment.pipeline_name = definition_.options.name;
-      environment.sink_name = definition.name;
-      environment.local_time_zone = definition_.options.local_time_zone;
-      environment.clock = SystemClock();
-      DRIFTLESS_ASSIGN_OR_RETURN(auto sink, component.make_sink(definition.options, environment));
-      DRIFTLESS_ASSIGN_OR_RETURN(const SinkInfo info, sink->Connect());
       fmt::print("sink {}: {}{}{}\n", definition.name, info.product,
                  info.version.empty() ? "" : " ", info.version);
-      DRIFTLESS_TRY(CheckExtensions(sink->matrix(), definition.extensions, info));
-      return sink;
+      sinks_[definition.name] = std::move(*sink);
     }
-    return MakeError(ErrorKind::kUnsupported,
-                     fmt::format("this build cannot write to a {} sink", definition.type))
-        .Hint("`plan` and `explain` give its verdicts.");
   }
 
   // What `run` would make of the sinks' tables at its first start.

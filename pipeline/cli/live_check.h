@@ -2,9 +2,22 @@
 
 #include <cstddef>
 
+#include <memory>
+
 #include "config/definition/pipeline_definition.h"
 
 namespace driftless {
+
+class Sink;
+struct LiveReport;
+
+// What a look at the source's server finds. Errors: it cannot be reached, or this build cannot
+// read such a source.
+Result<LiveReport> ExamineSource(const PipelineDefinition& definition,
+                                 const SourceDefinition& source);
+// The sink, connected, for looking at its tables. Errors: likewise.
+Result<std::unique_ptr<Sink>> ConnectSink(const PipelineDefinition& definition,
+                                          const SinkDefinition& sink);
 
 struct LiveCount {
   size_t errors = 0;

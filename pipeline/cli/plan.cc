@@ -4,17 +4,18 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "pipeline/cli/catalog.h"
 #include "pipeline/cli/commands.h"
+#include "pipeline/cli/ddl_text.h"
 #include "pipeline/cli/dry_run.h"
+#include "pipeline/cli/live_check.h"
+#include "pipeline/sources/source.h"
 #include "pipeline/state/state_store.h"
 #include "schema/coordinator/table_state.h"
-#include "schema/ddl/mysql/catalog.h"
-#include "schema/ddl/mysql/lexer.h"
-#include "schema/ddl/mysql/splitter.h"
 
 namespace driftless {
 namespace {
@@ -27,42 +28,22 @@ struct PlanFlags {
   std::string dialect;
   std::string database;
   std::string output = "text";
+  bool live = false;
 };
 
 // The dialect that the user names, else the source's own; files hold MySQL's, as Debezium's do.
-Result<mysql::Dialect> DialectOf(const PlanFlags& flags, const PipelineDefinition& definition) {
+Result<std::string> DialectOf(const PlanFlags& flags, const PipelineDefinition& definition) {
   std::string name = flags.dialect;
   if (name.empty() && !definition.sources.empty()) name = definition.sources.front().type;
-  if (name == "flink" || name == "postgres" || name == "postgresql") {
+  if (name == "postgres" || name == "postgresql") {
     return MakeError(ErrorKind::kUnsupported,
-                     "this build understands the DDL of MySQL and MariaDB, not of " + name)
-        .Hint("Say it in MySQL's words with --dialect mysql.");
+                     "this build understands the DDL of MySQL and MariaDB and Flink SQL, not that "
+                     "of PostgreSQL")
+        .Hint(
+            "Say it in MySQL's words with --dialect mysql, or in Flink SQL with --dialect flink.");
   }
-  return mysql::ParseDialect(name == "mariadb" ? "mariadb" : "mysql");
-}
-
-// Runs every statement of a script on the catalog and hands its effect to `visit`.
-template <typename Visit>
-Result<void> RunScript(const std::string& script, const std::string& database,
-                       mysql::DdlCatalog* catalog, Visit visit) {
-  mysql::StatementContext context;
-  context.default_database = database;
-  for (const auto& statement : mysql::SplitStatements(script, catalog->settings(), {})) {
-    auto effect = catalog->Apply(statement.text, context);
-    if (!effect) {
-      const Error& error = effect.error();
-      const mysql::LineColumn at = mysql::LocateOffset(script, statement.begin);
-      const int line = at.line + std::max(error.line(), 1) - 1;
-      const int column =
-          error.line() > 1 ? error.column() : at.column + std::max(error.column(), 1) - 1;
-      return MakeError(error.kind(), error.message()).At(line, column).Hint(error.hint());
-    }
-    if (effect->kind == mysql::StatementEffect::Kind::kUse) {
-      context.default_database = effect->database;
-    }
-    DRIFTLESS_TRY(visit(std::string(statement.text), *effect));
-  }
-  return {};
+  if (!flags.dialect.empty()) return name;
+  return std::string(name == "mariadb" ? "mariadb" : "mysql");
 }
 
 Result<std::string> ReadText(const std::string& path) {
@@ -72,7 +53,7 @@ Result<std::string> ReadText(const std::string& path) {
 }
 
 // The tables as the pipeline last knew them, and what their sink tables have.
-Result<void> LoadState(const std::string& folder, mysql::DdlCatalog* catalog, DryRun* run) {
+Result<void> LoadState(const std::string& folder, DdlText* ddl, DryRun* run) {
   DRIFTLESS_ASSIGN_OR_RETURN(const auto store, StateStore::OpenShared(folder));
   DRIFTLESS_ASSIGN_OR_RETURN(const auto versions, store->All(std::nullopt));
   std::map<TablePath, TableSchemaPtr> latest;
@@ -82,9 +63,9 @@ Result<void> LoadState(const std::string& folder, mysql::DdlCatalog* catalog, Dr
     if (version.schema) incarnations = std::max(incarnations, version.schema->incarnation);
   }
   for (const auto& [path, schema] : latest) {
-    if (schema) catalog->Load(schema);
+    if (schema) DRIFTLESS_TRY(ddl->Load(schema));
   }
-  catalog->SetNextIncarnation(incarnations + 1);
+  ddl->SetNextIncarnation(incarnations + 1);
   DRIFTLESS_ASSIGN_OR_RETURN(const auto streams, store->Streams());
   std::vector<TransformVersion> transforms;
   for (const auto& [stream, name] : streams) {
@@ -100,50 +81,87 @@ Result<void> LoadState(const std::string& folder, mysql::DdlCatalog* catalog, Dr
   return {};
 }
 
+// The tables as they are now, at the source and at the sinks that have them.
+Result<void> LoadLive(const PipelineDefinition& definition, DdlText* ddl, DryRun* run) {
+  for (const SourceDefinition& source : definition.sources) {
+    Result<LiveReport> report = ExamineSource(definition, source);
+    if (!report) return std::move(report).error().Context("source " + source.name);
+    for (const LiveFinding& finding : report->findings) {
+      std::fprintf(stderr, "warning: source %s: %s\n", source.name.c_str(), finding.what.c_str());
+    }
+    for (const TableSchemaPtr& table : report->tables) DRIFTLESS_TRY(ddl->Load(table));
+  }
+  for (const SinkDefinition& definition_of_sink : definition.sinks) {
+    Result<std::unique_ptr<Sink>> sink = ConnectSink(definition, definition_of_sink);
+    if (!sink && sink.error().kind() == ErrorKind::kUnsupported) {
+      std::fprintf(stderr,
+                   "warning: sink %s: %s; its tables are taken as the pipeline makes them\n",
+                   definition_of_sink.name.c_str(), sink.error().message().c_str());
+      continue;
+    }
+    if (!sink) return std::move(sink).error().Context("sink " + definition_of_sink.name);
+    std::set<TablePath> looked_at;
+    for (const TableSchemaPtr& table : ddl->Tables()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const auto targets, run->TargetsOf(table->path));
+      for (const SinkTableKey& key : targets) {
+        if (key.sink != definition_of_sink.name || !looked_at.insert(key.table).second) continue;
+        auto actual = (*sink)->ReadTable(key.table);
+        if (!actual) return std::move(actual).error().Context(key.ToString());
+        run->SetActual(key, std::move(*actual));
+      }
+    }
+  }
+  return {};
+}
+
 // Where neither schema nor state names a table, its statements cannot be planned.
 Error Explained(Error error, const PlanFlags& flags) {
   if (error.kind() == ErrorKind::kNotFound && flags.schema_file.empty() &&
       flags.state_folder.empty()) {
     return MakeError(error.kind(), error.message())
         .At(error.line(), error.column())
-        .Hint("Give the table's present schema with --schema FILE.sql or --state DIR.");
+        .Hint(
+            "Give the table's present schema with --schema FILE.sql or --state DIR, or ask the "
+            "source for it with --live.");
   }
   return error;
+}
+
+Result<void> LoadTables(const PlanFlags& flags, const PipelineDefinition& definition, DdlText* ddl,
+                        DryRun* run) {
+  if (!flags.state_folder.empty()) DRIFTLESS_TRY(LoadState(flags.state_folder, ddl, run));
+  if (!flags.schema_file.empty()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string script, ReadText(flags.schema_file));
+    auto result = ddl->Run(script, [](auto&&...) -> Result<void> { return {}; });
+    if (!result) return std::move(result).error().Context(flags.schema_file);
+  }
+  if (flags.live) DRIFTLESS_TRY(LoadLive(definition, ddl, run));
+  for (const TableSchemaPtr& table : ddl->Tables()) DRIFTLESS_TRY(run->AddTable(table));
+  return {};
 }
 
 Result<int> RunPlan(const PlanFlags& flags) {
   DRIFTLESS_ASSIGN_OR_RETURN(
       const PipelineDefinition definition,
-      LoadPipeline(flags.pipeline, AllComponents(), nullptr, MissingReference::kWarning));
+      LoadPipeline(flags.pipeline, AllComponents(), nullptr,
+                   flags.live ? MissingReference::kError : MissingReference::kWarning));
   DRIFTLESS_ASSIGN_OR_RETURN(const auto run, DryRun::Make(definition));
-  mysql::ServerSettings settings;
-  DRIFTLESS_ASSIGN_OR_RETURN(settings.dialect, DialectOf(flags, definition));
-  mysql::DdlCatalog catalog(settings);
-  if (!flags.state_folder.empty()) {
-    DRIFTLESS_TRY(LoadState(flags.state_folder, &catalog, run.get()));
-  }
-  if (!flags.schema_file.empty()) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string script, ReadText(flags.schema_file));
-    auto result =
-        RunScript(script, flags.database, &catalog, [](auto&&...) -> Result<void> { return {}; });
-    if (!result) return std::move(result).error().Context(flags.schema_file);
-  }
-  for (const TableSchemaPtr& table : catalog.Tables()) DRIFTLESS_TRY(run->AddTable(table));
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string dialect, DialectOf(flags, definition));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto text, MakeDdlText(dialect, flags.database));
+  DRIFTLESS_TRY(LoadTables(flags, definition, text.get(), run.get()));
   bool fails = false;
   bool rows_may_stop = false;
+  const auto plan = [&](const std::string& statement, const std::vector<StatementChange>& changes,
+                        const std::vector<RowsWithoutEvent>& rows) -> Result<void> {
+    DRIFTLESS_ASSIGN_OR_RETURN(const PlannedStatement planned, run->Plan(statement, changes, rows));
+    fails = fails || planned.fails();
+    rows_may_stop = rows_may_stop || planned.rows_may_stop();
+    const std::string shown = flags.output == "json" ? RenderJson(planned) : RenderText(planned);
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
+    return {};
+  };
   for (const std::string& ddl : flags.ddl) {
-    auto result = RunScript(
-        ddl, flags.database, &catalog,
-        [&](const std::string& text, const mysql::StatementEffect& effect) -> Result<void> {
-          DRIFTLESS_ASSIGN_OR_RETURN(const PlannedStatement planned,
-                                     run->Plan(text, effect.changes));
-          fails = fails || planned.fails();
-          rows_may_stop = rows_may_stop || planned.rows_may_stop();
-          const std::string shown =
-              flags.output == "json" ? RenderJson(planned) : RenderText(planned);
-          std::fwrite(shown.data(), 1, shown.size(), stdout);
-          return {};
-        });
+    auto result = text->Run(ddl, plan);
     if (!result) return Explained(std::move(result).error(), flags);
   }
   if (fails) return 3;
@@ -154,14 +172,20 @@ Result<int> RunPlan(const PlanFlags& flags) {
 
 void AddPlanCommand(CLI::App* app, int* exit_code) {
   CLI::App* command = app->add_subcommand(
-      "plan", "Show what a DDL statement would do at every sink, without connecting to anything.");
+      "plan",
+      "Show what a DDL statement would do at every sink. Connects to nothing without --live.");
   auto flags = std::make_shared<PlanFlags>();
   command->add_option("pipeline", flags->pipeline, "Pipeline file")->required();
   command->add_option("--ddl", flags->ddl, "The statement, or several; may be repeated")
       ->required();
   command->add_option("--schema", flags->schema_file, "SQL file: the DDL that ran before");
   command->add_option("--state", flags->state_folder, "State folder of the pipeline");
-  command->add_option("--dialect", flags->dialect, "mysql or mariadb; default: the source's");
+  command
+      ->add_option("--dialect", flags->dialect,
+                   "mysql, mariadb or flink (Flink SQL); default: the source's")
+      ->check(CLI::IsMember({"mysql", "mariadb", "flink", "postgres"}));
+  command->add_flag("--live", flags->live,
+                    "Ask the source for its tables and the sinks for theirs; changes nothing");
   command->add_option("--database", flags->database, "The default database of the statements");
   command->add_option("--output", flags->output, "Form of the output")
       ->check(CLI::IsMember({"text", "json"}));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/runtime/control.h"
+#include "pipeline/runtime/unseen_verdict.h"
 
 // Rows that change without row events, and divergences that people acknowledge.
 namespace driftless {
@@ -43,12 +44,7 @@ void Runtime::Impl::RecordUnseen(const SinkRun& run, const TablePath& table,
   record.sink = {run.name(), table};
   record.sink_type = run.config->type;
   record.behavior = run.config->policy.behavior;
-  record.verdict.kind = VerdictKind::kSkip;
-  record.verdict.rule = "rows-without-events: warn";
-  record.verdict.reason = change.is_conversion
-                              ? "stored values were converted and no row event says so"
-                              : "rows came or went and no row event says so";
-  record.verdict.rows = "rows at the sink stay as they were";
+  record.verdict = VerdictOfUnseen(change.is_conversion, RowsWithoutEvents::kWarn);
   record.result = AuditResult::kSkipped;
 
   Divergence divergence;

@@ -5,6 +5,7 @@ usage: mysql_validate.py --driftless BIN --peer mysql|mariadb
 Exit status: 0 as expected, 1 not, 77 the server is not installed.
 """
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -101,8 +102,37 @@ def play(server, check):
     server.sql("alter table live.keyed modify v varchar(20);")
     check.expect(1, "sink lake: live.keyed: table live.keyed is there already, but column v is INT at the sink",
                  tables="live.keyed")
+    plan_on_live_tables(server, check)
     server.call("stop")
     check.expect(1, "source mysql", "live: 1 error")
+    code, out, err = check.call("plan", "--live", "--ddl", "DROP TABLE live.keyed")
+    if code != 1 or "source mysql" not in err:
+        sys.exit(f"plan --live without its source: {code}\n{out}{err}")
+
+
+def plan_on_live_tables(server, check):
+    """Without schema file or state: the server's table, and the sink's as they are."""
+    check.write(tables="live.keyed")
+    before = check.files()
+    ddl = "ALTER TABLE live.keyed ADD COLUMN w INT NOT NULL, DROP COLUMN v"
+    code, out, err = check.call("plan", "--ddl", ddl)
+    if code != 1 or "--live" not in err:
+        sys.exit(f"plan without a schema: {code}\n{out}{err}")
+    # The server's v is a VARCHAR, the sink's an INT: the table that `run` made does not fit any more.
+    server.sql("alter table live.keyed modify v int;")
+    for dialect in ("", "flink"):
+        words = ddl if not dialect else "ALTER TABLE live.keyed DROP v"
+        code, out, err = check.call("plan", "--live", "--output", "json", "--ddl", words,
+                                    *(["--dialect", dialect] if dialect else []))
+        if code != 0:
+            sys.exit(f"plan --live: {code}\n{out}{err}")
+        verdicts = {change["event"]: change["sinks"][0] for change in json.loads(out)["changes"]}
+        if verdicts["drop.column"]["verdict"] != "apply" or not verdicts["drop.column"]["actions"]:
+            sys.exit(f"plan --live: {out}")
+        if not dialect and verdicts["add.column"]["verdict"] != "rewrite":
+            sys.exit(f"plan --live: {out}")
+    if check.files() != before:
+        sys.exit("plan --live left something behind")
 
 
 def main():

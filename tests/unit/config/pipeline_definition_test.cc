@@ -305,6 +305,17 @@ TEST(PipelineDefinition, WarnsOfSinksThatWillReallyDestroy) {
   EXPECT_THAT(ParseFake(Join({kSource, kSink})).problems, IsEmpty()) << "paimon skips both";
 }
 
+TEST(PipelineDefinition, WarnsOfWhatRunRefuses) {
+  EXPECT_THAT(
+      ParseFake(Join({kSource, kSink, "pipeline:\n  rows-without-events: resync\n"})).problems,
+      ElementsAre(
+          HasSubstr("warning: rows-without-events: resync: this build does not read a table "
+                    "again")));
+  EXPECT_THAT(
+      ParseFake(Join({kSource, kSink, "pipeline:\n  rows-without-events: fail\n"})).problems,
+      IsEmpty());
+}
+
 TEST(PipelineDefinition, WarnsOfRoutesThatDoNothing) {
   EXPECT_THAT(ParseFake(Join({kSource, kSink,
                               "route:\n"

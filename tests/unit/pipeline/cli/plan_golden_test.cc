@@ -82,6 +82,23 @@ TEST(PlanTest, ExitCodesTellWhatMayHappen) {
   EXPECT_EQ(Plan("evolve.yaml", "ALTER TABLE shop.orders DROP COLUMN qty", "json").exit_code, 3);
 }
 
+// Given explicitly it overrides `on-null-violation` (policy, section 4).
+TEST(PlanTest, HologresOwnOptionSaysWhatBecomesOfANull) {
+  const auto exit_code = [](const std::string& option) {
+    const std::string file = testing::TempDir() + "driftless_plan_hologres.yaml";
+    std::ofstream(file) << "source: {type: file, path: x.jsonl}\n"
+                           "sink: {type: hologres, endpoint: 'localhost:80', dbname: shop, "
+                           "username: user, password: secret"
+                        << option << "}\npipeline: {name: shop}\n";
+    return RunCommand({"plan", file, "--schema", kFolder + "schema.sql", "--ddl",
+                       "ALTER TABLE shop.orders MODIFY note VARCHAR(20) NULL"})
+        .exit_code;
+  };
+  EXPECT_EQ(exit_code(""), 4);
+  EXPECT_EQ(exit_code(", jdbcenabledefaultfornotnullcolumn: true"), 0);
+  EXPECT_EQ(exit_code(", jdbcenabledefaultfornotnullcolumn: false"), 4);
+}
+
 TEST(PlanTest, AnUnknownTableSaysWhatToGive) {
   const Outcome outcome = RunCommand(
       {"plan", kFolder + "all_sinks.yaml", "--ddl", "ALTER TABLE shop.orders DROP COLUMN qty"});
@@ -93,6 +110,69 @@ TEST(PlanTest, ABadStatementHasAPlace) {
   const Outcome outcome = Plan("all_sinks.yaml", "ALTER TABLE shop.orders DROPP qty", "json");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.err.find("line 1, column 25"), std::string::npos) << outcome.err;
+}
+
+// Rows that a statement takes away without row events (policy, section 11).
+TEST(PlanTest, TellsOfRowsThatChangeWithoutEvents) {
+  const std::string schema = testing::TempDir() + "driftless_plan_partitions.sql";
+  std::ofstream(schema) << "CREATE TABLE shop.orders (id INT NOT NULL PRIMARY KEY) "
+                           "PARTITION BY RANGE (id) (PARTITION p1 VALUES LESS THAN (10),"
+                           " PARTITION p2 VALUES LESS THAN (20));";
+  const auto plan = [&](const std::string& pipeline, const std::string& output) {
+    return RunCommand({"plan", pipeline, "--schema", schema, "--ddl",
+                       "ALTER TABLE shop.orders TRUNCATE PARTITION p1", "--output", output});
+  };
+  const Outcome json = plan(kFolder + "all_sinks.yaml", "json");
+  EXPECT_EQ(json.exit_code, 0) << json.err;
+  EXPECT_NE(json.out.find("{\"event\":\"rows.without.events\",\"table\":\"shop.orders\","
+                          "\"detail\":\"TRUNCATE PARTITION p1\",\"sinks\":[{\"sink\":\"paimon\","
+                          "\"type\":\"paimon\",\"table\":\"shop.orders\",\"verdict\":\"skip\""),
+            std::string::npos)
+      << json.out;
+  EXPECT_NE(json.out.find("\"rule\":\"rows-without-events: warn\""), std::string::npos);
+  const Outcome text = plan(kFolder + "all_sinks.yaml", "text");
+  EXPECT_NE(text.out.find("rows.without.events on shop.orders: TRUNCATE PARTITION p1"),
+            std::string::npos)
+      << text.out;
+  // `fail` stops the run there.
+  const std::string strict = testing::TempDir() + "driftless_plan_partitions.yaml";
+  std::ofstream(strict) << "source: {type: file, path: x.jsonl}\n"
+                           "sink: {type: blackhole}\n"
+                           "pipeline: {name: shop, rows-without-events: fail}\n";
+  const Outcome fails = plan(strict, "json");
+  EXPECT_EQ(fails.exit_code, 3) << fails.err;
+  EXPECT_NE(fails.out.find("\"verdict\":\"fail\""), std::string::npos) << fails.out;
+}
+
+// The same statements in Flink SQL's words come to the same verdicts.
+TEST(PlanTest, TakesFlinkSql) {
+  const std::string schema = testing::TempDir() + "driftless_plan_flink.sql";
+  std::ofstream(schema) << "CREATE TABLE shop.orders (id BIGINT, qty INT,\n"
+                           "  note VARCHAR(20) NOT NULL COMMENT 'free text',\n"
+                           "  PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'x');\n";
+  const auto plan = [&](const std::string& ddl) {
+    return RunCommand({"plan", kFolder + "all_sinks.yaml", "--dialect", "flink", "--schema", schema,
+                       "--ddl", ddl, "--output", "json"});
+  };
+  const auto answer = [](std::string text) { return text.substr(text.find("\"changes\"")); };
+  for (const auto& [flink, mysql] : std::vector<std::pair<std::string, std::string>>{
+           {"ALTER TABLE shop.orders ADD price DECIMAL(10, 2) FIRST",
+            "ALTER TABLE shop.orders ADD COLUMN price DECIMAL(10, 2) FIRST"},
+           {"ALTER TABLE shop.orders DROP qty", "ALTER TABLE shop.orders DROP COLUMN qty"},
+           {"ALTER TABLE shop.orders RENAME qty TO quantity",
+            "ALTER TABLE shop.orders RENAME COLUMN qty TO quantity"},
+           {"TRUNCATE TABLE shop.orders", "TRUNCATE TABLE shop.orders"},
+           {"DROP TABLE shop.orders", "DROP TABLE shop.orders"}}) {
+    const Outcome in_flink = plan(flink);
+    ASSERT_EQ(in_flink.exit_code, 0) << flink << ": " << in_flink.err;
+    EXPECT_EQ(answer(in_flink.out), answer(Plan("all_sinks.yaml", mysql, "json").out)) << flink;
+  }
+  const Outcome bad = plan("ALTER TABLE shop.orders DROPP qty");
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_NE(bad.err.find("line 1"), std::string::npos) << bad.err;
+  const Outcome unknown = plan("ALTER TABLE shop.nothing DROP qty");
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.err.find("nothing"), std::string::npos) << unknown.err;
 }
 
 TEST(ExplainTest, ShowsRuleCellAndBehaviour) {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "config/definition/pipeline_options.h"
+#include "schema/policy/policy.h"
+
+namespace driftless {
+
+// What becomes of rows that changed without row events (policy, section 11): the same for `plan`
+// and `run`. A conversion is never a failure: no row is missing, old ones keep what they had.
+Verdict VerdictOfUnseen(bool is_conversion, RowsWithoutEvents choice);
+
+}  // namespace driftless
