@@ -106,8 +106,8 @@ Result<void> Divergences(const AuditFlags& flags) {
       fmt::print("{}\n", DivergenceJson(d));
       continue;
     }
-    fmt::print("{}: {} (number {}, since {}, decision {}){}\n", d.sink.ToString(), d.text, d.id,
-               TimeText(d.since_ms), d.cause,
+    fmt::print("{}: {} (number {}, since {}, decision {}{}){}\n", d.sink.ToString(), d.text, d.id,
+               TimeText(d.since_ms), d.cause, d.rows > 0 ? fmt::format(", {} rows", d.rows) : "",
                d.ended_ms.has_value() ? ", ended by " + d.ended_by : "");
   }
   if (divergences.empty() && flags.output == "text") fmt::print("no divergences\n");

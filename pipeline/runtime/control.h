@@ -108,6 +108,7 @@ class Runtime::Impl {
   void OnPrepared(SinkRun& run, CutId cut, std::vector<PreparedTable> prepared);
   void MaybeSeal(SinkRun& run, OpenCut& cut);
   void OnSealed(SinkRun& run, CutId cut, Result<CommitToken> token);
+  void RecordKeptBack(const SinkRun& run, OpenCut& cut);
   void RecordCut(SinkRun& run, OpenCut& cut);
   void CommitTokens(SinkRun& run, OpenCut& cut);
   void OnCommitted(SinkRun& run, CutId cut, Result<CommitOutcome> outcome);

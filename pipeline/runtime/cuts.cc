@@ -106,6 +106,7 @@ void Runtime::Impl::OnPrepared(SinkRun& run, CutId id, std::vector<PreparedTable
     cut->epochs[path] = table.epoch;
     auto& parts = cut->parts[path];
     std::move(table.parts.begin(), table.parts.end(), std::back_inserter(parts));
+    for (const auto& [column, rows] : table.kept_back) cut->kept_back[path][column] += rows;
   }
   --cut->threads_left;
   MaybeSeal(run, *cut);
@@ -154,6 +155,20 @@ void Runtime::Impl::OnSealed(SinkRun& run, CutId id, Result<CommitToken> token) 
 
 // ---- transactions A and B --------------------------------------------------------------------
 
+// With the first transaction that names the cut: its rows are in the sink then, or will be. Only a
+// cut that turns out void counts rows that come once more.
+void Runtime::Impl::RecordKeptBack(const SinkRun& run, OpenCut& cut) {
+  for (auto& [table, rows] : std::exchange(cut.kept_back, {})) {
+    Record([key = SinkTableKey{run.name(), table},
+            rows = std::move(rows)](StateTransaction& t) -> Result<void> {
+      for (const auto& [column, count] : rows) {
+        DRIFTLESS_TRY(t.CountDivergenceRows(key, column.column, column.name, count));
+      }
+      return {};
+    });
+  }
+}
+
 void Runtime::Impl::RecordCut(SinkRun& run, OpenCut& cut) {
   if (cut.tokens.empty()) {
     // Nothing to commit. A checkpoint that moves nothing is not written at all: an idle pipeline
@@ -170,6 +185,7 @@ void Runtime::Impl::RecordCut(SinkRun& run, OpenCut& cut) {
   pending.table = cut.table;
   pending.move = cut.barrier.move;
   pending.tokens = cut.tokens;
+  RecordKeptBack(run, cut);
   Record([name = run.name(), pending = std::move(pending), state = cut.state,
           source = cut.barrier.source](StateTransaction& t) -> Result<void> {
     DRIFTLESS_TRY(t.PutCut(name, pending));
@@ -218,6 +234,7 @@ void Runtime::Impl::OnCommitted(SinkRun& run, CutId id, Result<CommitOutcome> ou
 void Runtime::Impl::RecordCommitted(SinkRun& run, OpenCut& cut, bool with_cut) {
   Apply(cut.barrier.move, {}, &run.positions);
   run.positions_moved = true;
+  RecordKeptBack(run, cut);
   Record([name = run.name(), id = cut.cut, table = cut.table, state = cut.state,
           source = cut.barrier.source, with_cut](StateTransaction& t) -> Result<void> {
     DRIFTLESS_TRY(with_cut ? t.KeepCutNumber(id) : t.DropCut(name, id));

@@ -70,6 +70,8 @@ class TableEpoch {
   const EvolvedSchema& evolved() const { return *evolved_; }
   // In the column ids of this source table.
   const EvolvedSchema& EvolvedFor(const TablePath& source) const;
+  // Whether more than one source table feeds it: their column ids are their own.
+  bool is_merged() const { return !by_source_.empty(); }
   // Worked out once per source version; inlet thread.
   const Projection& ProjectionFor(const TableSchemaPtr& source);
 

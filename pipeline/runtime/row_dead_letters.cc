@@ -58,6 +58,7 @@ void RowDeadLetters::Count(const TablePath& sink_table, std::string_view column,
                                 : loss == Loss::kNull ? "null"
                                                       : "absent";
   metrics_->AddLostValues({sink_, sink_table}, column, kind, rows);
+  kept_back_->AddValue(column, loss, rows);
 }
 
 Result<void> RowDeadLetters::Check() const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/runtime/dead_letters.h"
+#include "pipeline/runtime/kept_back.h"
 #include "pipeline/runtime/metrics.h"
 #include "sinks/api/projected_batch.h"
 
@@ -14,8 +15,9 @@ namespace driftless {
 // `on-null-violation: dead-letter`), and what they count. One per writer thread.
 class RowDeadLetters : public RowReporter {
  public:
-  RowDeadLetters(std::string sink, DeadLetters* letters, Metrics* metrics)
-      : sink_(std::move(sink)), letters_(letters), metrics_(metrics) {}
+  RowDeadLetters(std::string sink, DeadLetters* letters, Metrics* metrics,
+                 KeptBackCounter* kept_back)
+      : sink_(std::move(sink)), letters_(letters), metrics_(metrics), kept_back_(kept_back) {}
 
   void DeadLetter(const ChangeBatch& batch, uint32_t row, const Error& why) override;
   void Count(const TablePath& sink_table, std::string_view column, Loss loss,
@@ -30,6 +32,7 @@ class RowDeadLetters : public RowReporter {
   const std::string sink_;
   DeadLetters* const letters_;
   Metrics* const metrics_;
+  KeptBackCounter* const kept_back_;
   bool unsynced_ = false;
   std::optional<Error> failure_;
 };

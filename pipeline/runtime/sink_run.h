@@ -28,6 +28,7 @@ struct OpenCut {
   size_t threads_left = 0;
   std::map<TablePath, std::vector<PreparedPart>> parts;
   std::map<TablePath, TableEpochPtr> epochs;
+  std::map<TablePath, KeptBack> kept_back;
   size_t calls_left = 0;  // seals, then commits
   std::vector<CommitToken> tokens;
 };
@@ -78,7 +79,7 @@ class SinkRun {
   bool checkpoint_running = false;
   bool checkpoint_wanted = false;
   int64_t last_checkpoint_us = 0;
-  bool has_committed_rows = false;    // by a checkpoint of this run
+  bool has_committed_rows = false;      // by a checkpoint of this run
   int64_t committed_event_time_ms = 0;  // of the newest change that its last checkpoint holds
   std::optional<CutMove> last_move;   // of the last checkpoint; the same again need not be written
   std::deque<CutTable> waiting_cuts;  // behind a checkpoint

@@ -23,7 +23,8 @@ int64_t BytesOf(const WriterItem& item) {
 
 WriterThread::WriterThread(Context context)
     : context_(std::move(context)),
-      reporter_(context_.sink_name, context_.dead_letters, context_.metrics),
+      kept_back_(context_.sink_name, context_.metrics),
+      reporter_(context_.sink_name, context_.dead_letters, context_.metrics, &kept_back_),
       queue_(context_.queue_bytes_max),
       last_cut_(context_.last_cut) {
   context_.pressure->Register(this);
@@ -117,6 +118,7 @@ Result<void> WriterThread::Write(WriteRows& rows) {
   Result<void> written = (*open)->writer->Write(rows.batch, *rows.projection, rows.rows);
   if (!written) return in_table(std::move(written).error());
   DRIFTLESS_TRY(reporter_.Check());
+  kept_back_.Take(*rows.epoch, *rows.batch, *rows.projection, rows.rows, &(*open)->kept_back);
   const int64_t bytes = (*open)->writer->buffered_bytes();
   if (bytes > largest_.load(std::memory_order_relaxed)) largest_ = bytes;
   if (context_.budget->IsTight()) context_.pressure->Relieve();
@@ -154,7 +156,10 @@ Result<void> WriterThread::Prepare(const PrepareCut& barrier) {
       if (!part) return std::move(part).error().Context("table " + table.ToString());
       open.has_rows = false;
       if (prepared.empty() || prepared.back().epoch->key() != open.epochs.back()->key()) {
-        prepared.push_back({open.epochs.back(), {}});
+        prepared.push_back({open.epochs.back(), {}, {}});
+      }
+      for (const auto& [column, rows] : std::exchange(open.kept_back, {})) {
+        prepared.back().kept_back[column] += rows;
       }
       part->writer = it->first.index;
       prepared.back().parts.push_back(std::move(*part));

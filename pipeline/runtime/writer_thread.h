@@ -14,6 +14,7 @@
 
 #include "pipeline/runtime/byte_queue.h"
 #include "pipeline/runtime/items.h"
+#include "pipeline/runtime/kept_back.h"
 #include "pipeline/runtime/memory_pressure.h"
 #include "pipeline/runtime/row_dead_letters.h"
 #include "sinks/api/sink.h"
@@ -45,6 +46,7 @@ using WriterItem = std::variant<WriteRows, AnnounceStatement, PrepareCut>;
 struct PreparedTable {
   TableEpochPtr epoch;
   std::vector<PreparedPart> parts;
+  KeptBack kept_back;  // of the rows in these parts
 };
 
 // One thread that owns some of a sink's table writers. Rows and barriers come in order through a
@@ -94,6 +96,7 @@ class WriterThread : public MemoryHolder {
         epochs;             // of one generation; a writer may still use each one's projections
     TableWriterPtr writer;  // goes before the epochs do
     bool has_rows = false;  // since the last Prepare
+    KeptBack kept_back;     // the same
   };
 
   void Run();
@@ -106,6 +109,7 @@ class WriterThread : public MemoryHolder {
   void MeasureLargest();
 
   const Context context_;
+  KeptBackCounter kept_back_;
   RowDeadLetters reporter_;
   ByteQueue<WriterItem, RollLargest> queue_;
   std::atomic<int64_t> largest_{0};

@@ -1,6 +1,7 @@
 #include "pipeline/script/script_checks.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -249,20 +250,30 @@ Result<std::string> CheckHolds(const std::vector<ScriptLine>& expected,
 
 Result<std::string> CheckDivergences(const std::vector<ScriptLine>& expected,
                                      const std::vector<Divergence>& actual) {
-  const std::string usage = "[SINK] TABLE EVENT COLUMN|- [\"TEXT\"]";
-  DRIFTLESS_ASSIGN_OR_RETURN(const auto wanted, ParseEventLines(expected, 1, 2, usage));
+  const std::string usage = "[SINK] TABLE EVENT COLUMN|- [\"TEXT\"] [rows N]";
+  DRIFTLESS_ASSIGN_OR_RETURN(auto wanted, ParseEventLines(expected, 1, 4, usage));
+  std::map<const EventLine*, std::string> counts;
+  for (EventLine& line : wanted) {
+    std::vector<std::string>& words = line.rest;
+    if (words.size() >= 3 && words[words.size() - 2] == "rows") {
+      counts[&line] = words.back();
+      words.resize(words.size() - 2);
+    }
+  }
   const auto column_of = [](const Divergence& divergence) {
     return divergence.column == 0 ? std::string("-") : divergence.column_name;
   };
   const bool equal = MatchAll(wanted, actual, [&](const EventLine& line, const Divergence& is) {
     return Matches(line, is.sink, is.event) && line.rest[0] == column_of(is) &&
-           (line.rest.size() < 2 || is.text.find(line.rest[1]) != std::string::npos);
+           (line.rest.size() < 2 || is.text.find(line.rest[1]) != std::string::npos) &&
+           (!counts.contains(&line) || counts[&line] == std::to_string(is.rows));
   });
   if (equal) return std::string();
   std::vector<std::string> lines;
   for (const Divergence& is : actual) {
     lines.push_back(is.sink.sink + " " + is.sink.table.ToString() + " " +
-                    std::string(Tag(is.event)) + " " + column_of(is) + " \"" + is.text + "\"");
+                    std::string(Tag(is.event)) + " " + column_of(is) + " \"" + is.text +
+                    "\" rows " + std::to_string(is.rows));
   }
   return Difference(expected, lines);
 }

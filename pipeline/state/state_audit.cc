@@ -171,6 +171,22 @@ Result<void> StateTransaction::PutDivergence(const Divergence& divergence) {
   return put.Bind(divergence.ended_by).Bind(divergence.of_old_rows ? 1 : 0).Run();
 }
 
+Result<void> StateTransaction::CountDivergenceRows(const SinkTableKey& table, ColumnId column,
+                                                   std::string_view column_name, int64_t rows) {
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      SqliteStatement count,
+      database_->Prepare("UPDATE divergences SET rows = rows + ?1 WHERE sink = ?2 AND "
+                         "sink_table = ?3 AND ((?4 <> 0 AND column_id = ?4) OR "
+                         "(?4 = 0 AND column_id <> 0 AND column_name = ?5)) AND "
+                         "old_rows = 0 AND ended_ms IS NULL"));
+  return count.Bind(rows)
+      .Bind(table.sink)
+      .Bind(EncodeTablePath(table.table))
+      .Bind(column)
+      .Bind(column_name)
+      .Run();
+}
+
 Result<void> StateTransaction::EndDivergence(uint64_t id, std::string_view by, int64_t now_ms) {
   DRIFTLESS_ASSIGN_OR_RETURN(
       SqliteStatement end,

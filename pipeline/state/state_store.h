@@ -96,6 +96,10 @@ class StateTransaction {
 
   Result<void> PutAudit(const AuditRecord& record);
   Result<void> PutDivergence(const Divergence& divergence);
+  // Adds to the rows that open divergences of this column concern; column 0: go by its name. Those
+  // about rows from before have no more rows. Nothing where none is open.
+  Result<void> CountDivergenceRows(const SinkTableKey& table, ColumnId column,
+                                   std::string_view column_name, int64_t rows);
   // Column 0: of the whole table; no event: whatever began them.
   Result<void> EndDivergences(const SinkTableKey& table, ColumnId column,
                               std::optional<EventKind> event, std::string_view by, int64_t now_ms);
