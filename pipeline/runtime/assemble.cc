@@ -127,12 +127,6 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
 
 Result<RuntimeParts> AssembleParts(const PipelineDefinition& definition, StateStore* state,
                                    const Clock* clock, Metrics* metrics) {
-  if (!definition.transforms.empty() && definition.options.table_rename == TableRename::kFollow) {
-    return MakeError(ErrorKind::kUnsupported,
-                     fmt::format("{}: `run` does not follow renamed tables through transforms yet",
-                                 InFile(definition, definition.transforms.front().at)))
-        .Hint("Leave out pipeline table.rename: a renamed table then is a new table at the sink.");
-  }
   RuntimeParts parts;
   parts.pipeline = definition.options.name;
   parts.state = state;

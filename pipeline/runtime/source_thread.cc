@@ -64,11 +64,6 @@ bool SourceThread::Schema(StatementChangePtr change, std::string position) {
       change = SplitRename(*change, *rename).appears;
     } else if (!context_.source->Captures(rename->to)) {
       change = Left(*change, *rename);
-    } else if (context_.transforms != nullptr) {
-      // Transforms go by names: the old one is left, and the new one begins with its own.
-      const StatementChangePtr appears = SplitRename(*change, *rename).appears;
-      return Tell(Left(*change, *rename), position, now_ms) &&
-             Tell(appears, std::move(position), now_ms);
     }
   }
   return Tell(std::move(change), std::move(position), now_ms);

@@ -57,6 +57,22 @@ Binding Binding::Inherit(const Binding& other) {
   return binding;
 }
 
+void Binding::TakeOver(const Binding& other, uint64_t incarnation, bool same_texts) {
+  if (tables_.contains(incarnation) || inherited_.contains(incarnation)) return;
+  if (const auto inherited = other.inherited_.find(incarnation);
+      inherited != other.inherited_.end()) {
+    inherited_[incarnation] = inherited->second;
+  }
+  const auto known = other.tables_.find(incarnation);
+  if (known == other.tables_.end()) return;
+  if (same_texts) {
+    tables_[incarnation] = known->second;
+  } else {
+    for (const auto& [name, bound] : known->second.names)
+      inherited_[incarnation].names[name] = bound;
+  }
+}
+
 const Binding::Name* Binding::Find(const std::map<uint64_t, Table>& tables, uint64_t incarnation,
                                    std::string_view name) {
   const auto table = tables.find(incarnation);

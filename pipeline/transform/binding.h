@@ -30,6 +30,10 @@ class Binding {
   // any more, it means what it meant.
   static Binding Inherit(const Binding& other);
 
+  // A table goes on under another name: in the same texts its names mean what they meant, others
+  // inherit them. What this binding knows of the incarnation already stays.
+  void TakeOver(const Binding& other, uint64_t incarnation, bool same_texts);
+
   // A computed column that stands in the place of a column of `*`, which had its name then.
   void Override(uint64_t incarnation, const std::string& name, ColumnId column);
   const std::vector<ColumnId>* Overridden(uint64_t incarnation, std::string_view name) const;

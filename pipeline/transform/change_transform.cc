@@ -81,6 +81,16 @@ StatementChangePtr TransformChange(const StatementChange& change, const TableTra
   return result->parts.empty() ? nullptr : StatementChangePtr(std::move(result));
 }
 
+StatementChangePtr RenameChange(const StatementChange& change, const TableTransform* before,
+                                const TableSchemaPtr& output_before, const TableTransform* after,
+                                const TableSchemaPtr& output_after) {
+  auto result = std::make_shared<StatementChange>(change);
+  result->parts = DiffByIdentity(output_before, *output_after);
+  if (before != nullptr && after != nullptr) AddLost(*before, *after, &result->parts);
+  result->parts.back().after = output_after;  // the other name is a part at least
+  return result;
+}
+
 StatementChangePtr SwitchChange(const TableSchemaPtr& before, const TableSchemaPtr& after,
                                 const Point& point) {
   std::vector<SchemaChange> parts = DiffByIdentity(before, *after);

@@ -12,6 +12,13 @@ namespace driftless {
 StatementChangePtr TransformChange(const StatementChange& change, const TableTransform* before,
                                    const TableTransform* after);
 
+// A table that goes on under another captured name: the difference of what its transforms under the
+// old and the new name make of it, the name itself included. A null transform: none, the output is
+// the table as it is.
+StatementChangePtr RenameChange(const StatementChange& change, const TableTransform* before,
+                                const TableSchemaPtr& output_before, const TableTransform* after,
+                                const TableSchemaPtr& output_after);
+
 // The statement of a table whose transforms are others now: from `before` to `after` at `point`.
 // Null: both outputs are the same.
 StatementChangePtr SwitchChange(const TableSchemaPtr& before, const TableSchemaPtr& after,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pipeline/transform/change_transform.h"
+#include "schema/events/table_rename.h"
 
 namespace driftless {
 namespace {
@@ -256,7 +257,30 @@ Result<TransformStage::Output> TransformStage::Apply(const ChangeBatchPtr& batch
   return output;
 }
 
+// The new name has its own transforms; what the texts under the old one meant goes along with the
+// table. All that is different behind the statement is part of it.
+Result<StatementChangePtr> TransformStage::Rename(const StatementChangePtr& change,
+                                                  const TablePath& to) {
+  DRIFTLESS_ASSIGN_OR_RETURN(Table * from_table, TableOf(change->table));
+  Version* from = VersionAt(from_table, change->point);
+  DRIFTLESS_ASSIGN_OR_RETURN(Table * to_table, TableOf(to));
+  Version* under = VersionAt(to_table, change->point);
+  if (from->rules.empty() && under->rules.empty()) return change;
+  auto renamed = std::make_shared<TableSchema>(*change->after());
+  renamed->path = to;
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto before, TransformOf(from, change->before()));
+  const std::string known = under->binding.Serialize();
+  under->binding.TakeOver(from->binding, renamed->incarnation,
+                          under->rules.text() == from->rules.text());
+  if (under->binding.Serialize() != known) DRIFTLESS_TRY(Record(under));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto after, TransformOf(under, renamed));
+  const TableSchemaPtr output_before = before == nullptr ? change->before() : before->output();
+  const TableSchemaPtr output_after = after == nullptr ? renamed : after->output();
+  return RenameChange(*change, before.get(), output_before, after.get(), output_after);
+}
+
 Result<StatementChangePtr> TransformStage::Apply(const StatementChangePtr& change) {
+  if (const RenameTable* rename = FindRename(*change)) return Rename(change, rename->to);
   DRIFTLESS_ASSIGN_OR_RETURN(Table * table, TableOf(change->table));
   Version* version = VersionAt(table, change->point);
   if (version->rules.empty()) return change;

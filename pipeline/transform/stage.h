@@ -85,6 +85,7 @@ class TransformStage {
                                                       const TableSchemaPtr& source);
   Result<void> Record(Version* version);
   Result<void> Add(Table* table, TransformVersion stored);
+  Result<StatementChangePtr> Rename(const StatementChangePtr& change, const TablePath& to);
   Result<TableSchemaPtr> SchemaOf(Version* version, const TableSchemaPtr& source);
   Result<void> RunPart(Version* version, const ChangeBatch& batch, int64_t begin, int64_t end,
                        Output* output);
