@@ -9,9 +9,10 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 
-from pipelines import Pipeline, Records, check, eventually, run_all
+from pipelines import Failed, Pipeline, Records, check, eventually, run_all
 
 TEXT = """source:
   type: file
@@ -135,6 +136,36 @@ def a_full_disk(driftless, folder):
     check(pipeline.rows("shop.orders") == [good(i) for i in range(rows)], "rows are lost, or there twice")
 
 
+def a_disk_without_room(driftless, folder):
+    """A file system of its own that is too small, for the warehouse and then for the state; it grows while
+    nothing runs. In a namespace of its own, where that is allowed."""
+    inside = [sys.executable, os.path.abspath(__file__), "--driftless", driftless, "--small-disk", folder]
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode != 0:
+        print("        not allowed here: only the limit on files is tried", flush=True)
+        return
+    done = subprocess.run(["unshare", "-rm", *inside], capture_output=True, text=True)
+    check(done.returncode == 0, done.stdout + done.stderr)
+
+
+def on_a_small_disk(driftless, folder):
+    rows = 20_000
+    for which in ("warehouse", "state"):
+        work = os.path.join(folder, which)
+        disk = os.path.join(work, which)
+        os.makedirs(disk)
+        begin(work, rows).close()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], check=True)
+        pipeline = Pipeline(driftless, work, text(pipeline="checkpoint.interval: 100 ms"))
+        for _ in range(2):  # again: still in front of it
+            log = pipeline.run(expected=1)
+            check("error: " in log and ("No space left" in log or "is full" in log), log[-1500:])
+        subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+        pipeline.run()
+        check(pipeline.rows("shop.orders") == [good(i) for i in range(rows)], f"{which}: rows are lost, or there twice")
+        leftovers = pipeline.command("audit", "--state", pipeline.state)
+        check("create.table" in leftovers or "create table" in leftovers, leftovers)
+
+
 def a_read_only_warehouse(driftless, folder):
     begin(folder).close()
     warehouse = os.path.join(folder, "warehouse")
@@ -176,6 +207,13 @@ def a_second_process(driftless, folder):
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
+    ap.add_argument("--small-disk", metavar="FOLDER")  # of a_disk_without_room
+    args = ap.parse_args()
+    if args.small_disk:
+        try:
+            sys.exit(on_a_small_disk(args.driftless, args.small_disk))
+        except Failed as failure:
+            sys.exit(str(failure))
     sys.exit(run_all([truncated_json, a_wrong_type, an_unknown_column, a_number_beyond_its_type, invalid_utf8,
-                      no_json_at_all, a_statement_that_does_not_parse, a_full_disk, a_read_only_warehouse,
-                      a_second_process], ap.parse_args().driftless))
+                      no_json_at_all, a_statement_that_does_not_parse, a_full_disk, a_disk_without_room,
+                      a_read_only_warehouse, a_second_process], args.driftless))

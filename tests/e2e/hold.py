@@ -3,9 +3,9 @@
 
 usage: hold.py --driftless BIN [--rows N]
 
-Other tables go on, memory stays within its bound, and the parked rows arrive once it is approved. The statement
-changes a column's type: a Paimon table is never dropped (the capability matrix), so a DROP TABLE cannot wait there;
-the runtime's unit tests hold one.
+Other tables go on, memory stays within its bound, and the parked rows arrive once it is approved. A Paimon table is
+never dropped (the capability matrix), so there the statement changes a column's type; a DROP TABLE, with the CREATE
+TABLE behind it, waits at a StarRocks sink.
 """
 import argparse
 import os
@@ -13,6 +13,7 @@ import random
 import signal
 import sys
 
+import olap_sinks
 from pipelines import Pipeline, Records, check, eventually, run_all
 
 TEXT = """source:
@@ -112,10 +113,62 @@ def a_hold_outlives_a_kill(driftless, folder):
     check(parked_bytes(pipeline) == 0, "segments are left")
 
 
+def write_drop(folder):
+    stream = Records(os.path.join(folder, "records.jsonl"))
+    stream.ddl("users", "CREATE TABLE users (id INT NOT NULL PRIMARY KEY, a VARCHAR(20))", USERS)
+    stream.ddl("orders", "CREATE TABLE orders (id INT NOT NULL PRIMARY KEY, n INT, payload VARCHAR(2000))", OLD)
+    for i in range(10):
+        stream.row("users", {"id": i, "a": f"old {i}"})
+        stream.row("orders", {"id": -i - 1, "n": i, "payload": "old"})
+    stream.ddl("orders", "DROP TABLE orders", drop=True)
+    stream.ddl("orders", "CREATE TABLE orders (id INT NOT NULL PRIMARY KEY, n BIGINT)", NEW[:2])
+    for i in range(rows_max):
+        stream.row("orders", {"id": i, "n": BIG + i})
+        if i % 100 == 0:
+            stream.row("users", {"id": 10 + i // 100, "a": f"new {i}"})
+    stream.close()
+
+
+def a_held_drop_table_outlives_a_kill(driftless, folder):
+    write_drop(folder)
+    users = 10 + rows_max // 100
+    with olap_sinks.Cluster("starrocks") as cluster:
+        pipeline = olap_sinks.make_pipeline(
+            driftless, folder, cluster,
+            pipeline="  schema.change.approval: [drop.table]\n  parking.memory-bytes-max: 256 kb\n")
+        process = pipeline.start()
+        try:
+            eventually(lambda: parked_bytes(pipeline) > 1 << 19, "rows are parked", process)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process = pipeline.start()
+            eventually(lambda: len(cluster.rows_or_none("users")) == users, "the other table goes on", process)
+            eventually(lambda: cluster.rows_or_none("orders") != [], "the rows in front of it", process)
+            check(cluster.rows("orders") == OLD_ROWS, "the held statement was carried out")
+            held = [r for r in pipeline.audit() if r["event"] == "drop.table"]
+            check(len({r["id"] for r in held}) == 1 and held[-1]["result"] == "held", f"{held}")
+            pipeline.decide("approve", str(held[-1]["id"]))
+            process.send_signal(signal.SIGTERM)
+            check(process.wait(timeout=180) == 0, "no clean stop")
+            process = None
+        finally:
+            if process is not None:
+                process.kill()
+                process.wait()
+        rows = cluster.rows("orders")
+        check(rows == [{"id": i, "n": BIG + i} for i in range(rows_max)],
+              f"{len(rows)} rows arrived, the first: {str(rows[:1])[:200]}")
+        check(parked_bytes(pipeline) == 0, "segments are left")
+        events = [(r["event"], r["result"]) for r in pipeline.audit()
+                  if r["table"] == "shop.orders" and r["phase"] == "outcome"]
+        check([e for e in events if e[1] == "done"] == [("create.table", "done"), ("drop.table", "done"),
+                                                        ("create.table", "done")], f"{events}")
+
+
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--rows", type=int, default=rows_max)
     args = ap.parse_args()
     rows_max = args.rows
-    sys.exit(run_all([a_hold_outlives_a_kill], args.driftless))
+    sys.exit(run_all([a_hold_outlives_a_kill, a_held_drop_table_outlives_a_kill], args.driftless))
