@@ -67,7 +67,7 @@ TEST(TableTrackerTest, StatementsArePartsByIdentity) {
   Tracked tracked;
   tracked(kOrders);
   EXPECT_EQ(tracked("ALTER TABLE orders ADD (price DECIMAL(10, 2) AFTER id, tag STRING FIRST)"),
-            (Said{"shop.orders: add column price DECIMAL(10, 2) after id, tag STRING first"}));
+            (Said{"shop.orders: add column tag STRING first, price DECIMAL(10, 2) after id"}));
   EXPECT_EQ(tracked("ALTER TABLE orders MODIFY note BIGINT"),
             (Said{"shop.orders: change type of note from STRING to BIGINT",
                   "shop.orders: allow NULL in note"}));
@@ -116,7 +116,7 @@ TEST(TableTrackerTest, TakesTablesOfOtherSources) {
   schema->path = {"", "shop", "it's"};
   schema->incarnation = 7;
   schema->next_column_id = 10;
-  Column column;
+  driftless::Column column;
   column.id = 9;
   column.name = "a`b";
   column.type = *ParseLogicalType("VARCHAR(20) NOT NULL");
