@@ -20,6 +20,8 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 # LGPL: linked dynamically. MySQL and MariaDB connections, authentication and TLS.
 pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET libmariadb)
+# The database of Iceberg's jdbc catalogs.
+pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka)
 # Bitmaps of deletion vectors; Debian's package has no CMake file.
 find_library(ROARING_LIBRARY roaring REQUIRED)

@@ -18,7 +18,7 @@ build_packages=(
   libabsl-dev libroaring-dev libexpected-dev libpq-dev libmariadb-dev libcurl4-openssl-dev
   libprotobuf-dev protobuf-compiler libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libssl-dev tzdata)
 run_packages=(
-  librdkafka1 libmariadb3 libsimdjson14 libyaml-cpp0.7 libprometheus-cpp-core1.0 libfmt9 libspdlog1.10
+  librdkafka1 libmariadb3 libpq5 libsimdjson14 libyaml-cpp0.7 libprometheus-cpp-core1.0 libfmt9 libspdlog1.10
   libcpp-httplib0.11 libsqlite3-0 libre2-9 libabsl20220623 libcurl4 libroaring0 libzstd1 zlib1g libssl3 tzdata
   ca-certificates)
 lint_packages=(clang-format-19 clang-tidy-19)
@@ -69,6 +69,7 @@ case ${1-} in
     "$top/tests/peers/kafka" install
     "$top/tests/peers/iceberg-rest" install
     try_peer mariadb
+    try_peer postgres
     # MySQL is no package of Debian 12: 1.4 GB from another suite, as root. Only where it is asked for.
     if [ -n "${DRIFTLESS_TEST_MYSQL-}" ]; then try_peer mysql; fi
     S3_SERVER=moto "$top/tests/peers/s3" install

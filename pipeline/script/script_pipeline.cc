@@ -57,7 +57,7 @@ bool HasKey(std::string_view yaml, std::string_view key) {
   return false;
 }
 
-// The Paimon options with the warehouse in a folder of the script. Only what describes tables is
+// A lake's options with the warehouse in a folder of the script. Only what describes tables is
 // taken over: a script never writes elsewhere, whatever the pipeline file says.
 OptionValues WithWarehouse(const OptionValues& values, const std::string& warehouse) {
   std::map<std::string, OptionValues::Value, std::less<>> copy;
@@ -65,11 +65,19 @@ OptionValues WithWarehouse(const OptionValues& values, const std::string& wareho
     const OptionValues::Value* value = values.Find(key);
     if (value != nullptr) copy[std::string(key)] = *value;
   }
-  OptionValues::Value& place = copy["catalog.properties.warehouse"];
-  place.text = warehouse;
-  place.explicitly_set = true;
+  // Paimon has the one property as an option, Iceberg all of them as a map.
+  for (const OptionSpec& spec : values.specs()) {
+    if (!spec.key.starts_with("catalog.properties.")) continue;
+    OptionValues::Value place;
+    place.explicitly_set = true;
+    if (spec.key == "catalog.properties.warehouse") place.text = warehouse;
+    if (spec.key == "catalog.properties.*") place.entries["warehouse"] = warehouse;
+    if (!place.text.empty() || !place.entries.empty()) copy[std::string(spec.key)] = place;
+  }
   return OptionValues(values.specs(), std::move(copy));
 }
+
+bool IsLake(const SinkDefinition& sink) { return sink.type == "paimon" || sink.type == "iceberg"; }
 
 // Whether the sink's servers are all on this machine, such as tests/doubles/olap_server: a script
 // creates and changes tables, and never somebody else's.
@@ -150,7 +158,7 @@ Result<void> ScriptPipeline::Configure(const ScriptDirective& directive) {
 }
 
 bool ScriptPipeline::IsReal(const SinkDefinition& sink) const {
-  return real_sinks_ && (sink.type == "paimon" || IsOnLoopback(sink));
+  return real_sinks_ && (IsLake(sink) || IsOnLoopback(sink));
 }
 
 SinkEnvironment ScriptPipeline::EnvironmentOf(const SinkDefinition& sink) const {
@@ -340,8 +348,8 @@ Result<std::unique_ptr<TableReader>> ScriptPipeline::MakeReader(const SinkDefini
 }
 
 OptionValues ScriptPipeline::RealOptions(const SinkDefinition& sink) const {
-  if (sink.type != "paimon") return sink.options;
-  return WithWarehouse(sink.options, folder_ + "/warehouse");
+  if (!IsLake(sink)) return sink.options;
+  return WithWarehouse(sink.options, folder_ + "/" + sink.name);
 }
 
 Result<std::optional<SinkTable>> ScriptPipeline::Schema(const ScriptDirective& directive) {

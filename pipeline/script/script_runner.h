@@ -25,7 +25,7 @@ struct ScriptRunOptions {
 };
 
 // Plays a script against the real runtime, coordinator and policy: the source is the script, the
-// sinks are in memory (or, where the script says so, Paimon in a folder of its own). Every
+// sinks are in memory (or, where the script says so, lakes in a folder of its own). Every
 // expectation first lets the pipeline come to rest. Errors: what keeps a script from beginning (no
 // folder can be made).
 Result<ScriptReport> RunScript(Script script, const ScriptRunOptions& options);

@@ -52,6 +52,8 @@ class Catalog {
   // have happened; other errors promise that it has not. All files that the changes name are
   // durable before.
   virtual std::vector<Result<void>> Commit(std::span<const CatalogCommit> commits) = 0;
+  // Whether several tables are committed in one transaction. Known after Connect.
+  virtual bool CommitsTogether() const { return false; }
 };
 
 // The plain file layout "warehouse/db/table/metadata/v<N>.metadata.json" of the reference
@@ -64,10 +66,11 @@ std::unique_ptr<Catalog> MakeHadoopCatalog(std::shared_ptr<ObjectStore> warehous
 std::unique_ptr<Catalog> MakeRestCatalog(std::map<std::string, std::string> properties,
                                          const Clock* clock);
 
-// Rows of an SQLite database that point at metadata files, in the layout of the reference
-// implementation's JdbcCatalog. `properties`: uri (jdbc:sqlite:/file), warehouse, catalog-name,
-// s3.* and so on.
-std::unique_ptr<Catalog> MakeJdbcCatalog(std::map<std::string, std::string> properties,
-                                         const Clock* clock);
+// Rows of an SQLite or PostgreSQL database that point at metadata files, in the layout of the
+// reference implementation's JdbcCatalog. `properties`: uri (jdbc:sqlite:/file,
+// jdbc:postgresql://host/database), jdbc.user, jdbc.password, warehouse, catalog-name, s3.* and so
+// on. Errors: kInvalidConfig, kUnsupported.
+Result<std::unique_ptr<Catalog>> MakeJdbcCatalog(std::map<std::string, std::string> properties,
+                                                 const Clock* clock);
 
 }  // namespace driftless::iceberg

@@ -72,14 +72,7 @@ Result<std::unique_ptr<Catalog>> OpenCatalog(const IcebergOptions& options, cons
   if (property("warehouse").empty()) {
     return MakeError(ErrorKind::kInvalidConfig, "catalog.properties.warehouse is missing");
   }
-  if (type == "jdbc") {
-    if (!property("uri").starts_with("jdbc:sqlite:")) {
-      return MakeError(ErrorKind::kUnsupported,
-                       "catalog.properties.uri = " + property("uri") + " is no SQLite database")
-          .Hint("this version knows jdbc:sqlite:/path/to/catalog.db");
-    }
-    return MakeJdbcCatalog(options.catalog_properties, clock);
-  }
+  if (type == "jdbc") return MakeJdbcCatalog(options.catalog_properties, clock);
   DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<ObjectStore> store,
                              OpenObjectStore(property("warehouse"), options.catalog_properties));
   return MakeHadoopCatalog(std::move(store), clock);

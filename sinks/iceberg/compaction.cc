@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sinks/iceberg/data_file.h"
+#include "sinks/iceberg/deletion_vector.h"
 #include "sinks/iceberg/manifest_writer.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/iceberg/rewrite.h"
@@ -65,6 +66,11 @@ class TableCompaction {
                                context.identity.table),
                kMaintenanceCut, context.identity.attempt) {
     for (const Field& field : format_.schema.fields) ids_.push_back(field.id);
+    row_ids_ = ids_;
+    if (has_lineage()) {
+      format_.AddLineage(static_cast<int>(ids_.size()));
+      row_ids_.insert(row_ids_.end(), {kRowId, kLastUpdatedId});
+    }
     Restart();
   }
 
@@ -96,6 +102,9 @@ class TableCompaction {
     for (const ManifestEntry& entry : rewrite_.added) (void)table_->files.Delete(entry.file.path);
   }
 
+  // Rows keep their ids, and deleted rows of a file are one vector, from format version 3 on.
+  bool has_lineage() const { return format_.format_version >= 3; }
+
   // False: a table that is left alone.
   Result<bool> Load() {
     const Snapshot& snapshot = *table_->metadata.current_snapshot();
@@ -108,10 +117,10 @@ class TableCompaction {
                                  DecodeManifest(bytes, manifest));
       for (ManifestEntry& entry : entries) {
         if (entry.status == EntryStatus::kDeleted) continue;
-        if (entry.file.format != "PARQUET") return false;
+        if (entry.file.format != "PARQUET" && entry.file.format != "PUFFIN") return false;
         PartitionFiles& files = partitions_[PartitionKey(table_->metadata, entry)];
         files.partition = entry.file.partition;
-        holders_[entry.file.path] = manifest.path;
+        holders_[EntryKey(entry.file)] = manifest.path;
         switch (entry.file.content) {
           case FileContent::kData: files.data.push_back(std::move(entry)); break;
           case FileContent::kPositionDeletes: files.positions.push_back(std::move(entry)); break;
@@ -166,6 +175,7 @@ class TableCompaction {
       for (const ManifestEntry& entry : *list) part.removed.insert(entry.file.path);
     }
     rewrite_.removed.merge(part.removed);
+    rewrite_.with_vector.merge(part.with_vector);
     std::ranges::move(part.added, std::back_inserter(rewrite_.added));
     rewrite_.newest[key] = plan.sequence;
     for (const ManifestEntry& entry : plan.rewritten) rewritten_bytes_ += entry.file.size;
@@ -271,6 +281,7 @@ class TableCompaction {
     std::vector<ManifestEntry> files = plan.rewritten;
     std::ranges::stable_sort(files, {}, &ManifestEntry::sequence_number);
     TableScan scan = TableScan::OfFiles(table_, std::move(files), index);
+    scan.ReadColumns(row_ids_);
     FileRoller roller(&format_, place, FileContent::kData, partition);
     lake::RowGroups groups = Groups(&roller);
     ScannedRow row;
@@ -328,6 +339,7 @@ class TableCompaction {
     for (const ManifestEntry& entry : files.data) {
       if (!gone.contains(entry.file.path)) live.insert(entry.file.path);
     }
+    if (has_lineage()) return ExtendVectors(files, index, live, std::move(hits), place, part);
     std::vector<const ManifestEntry*> kept;
     int64_t rows = 0;
     for (const ManifestEntry& entry : files.positions) {
@@ -369,6 +381,46 @@ class TableCompaction {
     return {};
   }
 
+  // The same with deletion vectors: those of files that are gone go, and a file that more rows
+  // leave gets one that holds the old ones too, whatever said so.
+  Result<void> ExtendVectors(const PartitionFiles& files, const DeleteIndex& index,
+                             const std::unordered_set<std::string>& live,
+                             std::map<std::string, std::vector<int64_t>> hits,
+                             const FilePlace& place, Rewrite* part) {
+    for (const ManifestEntry& entry : files.positions) {
+      bool is_needed = false;
+      if (entry.file.format == "PUFFIN") {
+        const std::string& path = *entry.file.referenced_data_file;
+        is_needed = live.contains(path) && !hits.contains(path);
+      } else {
+        DRIFTLESS_ASSIGN_OR_RETURN(const DeleteIndex own,
+                                   DeleteIndex::Load(*table_, format_.schema, {entry}));
+        is_needed = std::ranges::any_of(
+            own.positions, [&](const auto& item) { return live.contains(item.first); });
+      }
+      if (!is_needed) part->removed.insert(EntryKey(entry.file));
+    }
+    if (hits.empty()) return {};
+    std::vector<DeletedRows> deleted;
+    for (auto& [path, positions] : hits) {
+      const auto old = index.positions.find(path);
+      if (old != index.positions.end()) {
+        positions.insert(positions.end(), old->second.begin(), old->second.end());
+      }
+      part->with_vector.insert(path);
+      deleted.push_back({path, std::move(positions)});
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFile> vectors,
+                               WriteDeletionVectors(place, std::move(deleted), files.partition));
+    for (DataFile& vector : vectors) {
+      ManifestEntry entry;
+      entry.spec_id = format_.spec.id;
+      entry.file = std::move(vector);
+      part->added.push_back(std::move(entry));
+    }
+    return {};
+  }
+
   Result<void> Commit() {
     if (rewrite_.IsEmpty()) return {};
     for (const std::string& uri : rewrite_.removed) rewrite_.holders.insert(holders_.at(uri));
@@ -392,7 +444,8 @@ class TableCompaction {
   Partitioner partitioner_;
   std::string directory_;
   lake::FileNames names_;
-  std::vector<int32_t> ids_;  // of all columns
+  std::vector<int32_t> ids_;      // of all columns
+  std::vector<int32_t> row_ids_;  // with those of row lineage
   std::map<std::string, PartitionFiles> partitions_;
   std::unordered_map<std::string, std::string> holders_;  // of each live file, its manifest
   Rewrite rewrite_;
@@ -406,9 +459,8 @@ Result<lake::CompactionReport> CompactTable(const MaintenanceContext& context) {
   DRIFTLESS_ASSIGN_OR_RETURN(std::optional<LoadedTable> loaded,
                              context.catalog->Load(context.identity.table));
   lake::CompactionReport nothing;
-  // Row ids of version 3 must be carried over, which this version does not do.
   if (!loaded || loaded->metadata.current_snapshot() == nullptr ||
-      loaded->metadata.format_version != 2) {
+      loaded->metadata.format_version < 2) {
     return nothing;
   }
   DRIFTLESS_ASSIGN_OR_RETURN(

@@ -37,9 +37,9 @@ struct PartitionPlan {
 PartitionPlan PlanPartition(const PartitionFiles& files, int64_t target_bytes);
 
 // Compacts every partition of the table that needs it: small data files, equality deletes and
-// position deletes. Tables of format version 3 and those with files of several partition specs are
-// left alone. Memory: the keys that are dropped, one row group. Errors: the catalog's and the
-// store's; a lost race is none.
+// position deletes; in format version 3 deletion vectors, and rows keep their row ids. Tables with
+// files of several partition specs are left alone. Memory: the keys that are dropped, one row
+// group. Errors: the catalog's and the store's; a lost race is none.
 Result<lake::CompactionReport> CompactTable(const MaintenanceContext& context);
 
 }  // namespace driftless::iceberg

@@ -180,6 +180,18 @@ Result<FileFormat> FileFormat::Make(const TableMetadata& metadata, const Evolved
   return format;
 }
 
+void FileFormat::AddLineage(int image_column) {
+  for (const auto& [id, name] :
+       {std::pair(kRowId, "_row_id"), std::pair(kLastUpdatedId, "_last_updated_sequence_number")}) {
+    lake::ParquetColumn column;
+    column.name = name;
+    column.type = LogicalType::BigInt();
+    column.field_id = id;
+    column.image_column = image_column++;
+    columns.push_back(std::move(column));
+  }
+}
+
 FileRoller::FileRoller(const FileFormat* format, FilePlace place, FileContent content,
                        PartitionTuple partition)
     : format_(format),

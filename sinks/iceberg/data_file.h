@@ -15,6 +15,9 @@ namespace driftless::iceberg {
 // Ids of the columns of position delete files (specification, "Reserved Field IDs").
 inline constexpr int32_t kDeletePathId = 2147483546;
 inline constexpr int32_t kDeletePosId = 2147483545;
+// Of the columns in which data files of format version 3 carry row lineage along.
+inline constexpr int32_t kRowId = 2147483540;
+inline constexpr int32_t kLastUpdatedId = 2147483539;
 
 // How much of a column's values goes into manifests (`write.metadata.metrics.*`).
 struct MetricsMode {
@@ -41,6 +44,9 @@ struct FileFormat {
   int64_t delete_target_file_bytes = 64LL << 20;
 
   bool has_key() const { return !schema.identifier_ids.empty(); }
+  // Data files get the columns of row lineage; their values stand behind the table's own in a row
+  // image, from `image_column` on.
+  void AddLineage(int image_column);
   // Errors: kConflict where the table is not what the evolved schema says.
   static Result<FileFormat> Make(const TableMetadata& metadata, const EvolvedSchema& table);
 };

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "schema/base/bytes_text.h"
+#include "schema/types/casts.h"
 #include "schema/types/decimal.h"
 #include "schema/types/time.h"
+#include "sinks/lake/row_json.h"
 
 namespace driftless::iceberg {
 namespace {
@@ -101,6 +103,29 @@ Result<Fill> DefaultFill(const LogicalType& type, std::string_view json) {
                                               type.ToStringIgnoringNullability());
   }
   return fill;
+}
+
+std::string DefaultJson(const LogicalType& type, const DefaultValue& value) {
+  if (value.kind != DefaultValue::Kind::kLiteral || type.IsNested()) return "";
+  switch (type.kind()) {
+    case TypeKind::kTimestampLtz:
+    case TypeKind::kBinary:
+    case TypeKind::kVarBinary: return "";
+    default: break;
+  }
+  const int32_t offsets[] = {0, static_cast<int32_t>(value.text.size())};
+  ColumnView text;
+  text.length = 1;
+  text.values = reinterpret_cast<const uint8_t*>(value.text.data());
+  text.offsets = offsets;
+  OwnedColumn cast;
+  ColumnCast(LogicalType::String(), type, TimeZone()).Run(text, &cast);
+  if (cast.misfit_count > 0) return "";
+  std::string json;
+  lake::AppendValueJson(type, cast.view(), 0, &json);
+  const bool is_float = type.kind() == TypeKind::kFloat || type.kind() == TypeKind::kDouble;
+  if (json == "null" || (is_float && json.starts_with('"'))) return "";
+  return json;
 }
 
 }  // namespace driftless::iceberg

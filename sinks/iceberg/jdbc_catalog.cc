@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -5,14 +6,15 @@
 #include <utility>
 
 #include "sinks/iceberg/catalog.h"
+#include "sinks/iceberg/catalog_rows.h"
 #include "sinks/iceberg/metadata_files.h"
-#include "sinks/iceberg/sqlite_catalog_rows.h"
 #include "sinks/iceberg/table_access.h"
 
 namespace driftless::iceberg {
 namespace {
 
 constexpr std::string_view kSqlite = "jdbc:sqlite:";
+constexpr std::string_view kPostgres = "jdbc:postgresql:";
 
 std::string PropertyOf(const FileProperties& properties, const std::string& key,
                        std::string_view fallback = "") {
@@ -43,10 +45,11 @@ std::string TableFolderOf(const std::string& metadata_location) {
 
 class JdbcCatalog : public Catalog {
  public:
-  JdbcCatalog(FileProperties properties, const Clock* clock)
+  JdbcCatalog(FileProperties properties, std::unique_ptr<CatalogDatabase> database,
+              const Clock* clock)
       : properties_(std::move(properties)),
         clock_(clock),
-        rows_(FileOf(properties_), PropertyOf(properties_, "catalog-name", "iceberg")),
+        rows_(std::move(database), PropertyOf(properties_, "catalog-name", "iceberg")),
         access_(clock) {}
 
   Result<std::string> Connect() override {
@@ -54,8 +57,10 @@ class JdbcCatalog : public Catalog {
     return std::string("Apache Iceberg (jdbc catalog)");
   }
   std::string identity() const override {
-    return PropertyOf(properties_, "uri") + " " +
-           PropertyOf(properties_, "catalog-name", "iceberg");
+    std::string uri = PropertyOf(properties_, "uri");
+    // Behind it there may be a password.
+    if (uri.starts_with(kPostgres)) uri.resize(std::min(uri.find('?'), uri.size()));
+    return uri + " " + PropertyOf(properties_, "catalog-name", "iceberg");
   }
 
   Result<std::optional<LoadedTable>> Load(const TablePath& table) override {
@@ -92,7 +97,7 @@ class JdbcCatalog : public Catalog {
 
   std::vector<Result<void>> Commit(std::span<const CatalogCommit> commits) override {
     std::vector<Result<void>> results(commits.size());
-    std::vector<SqliteCatalogRows::Move> moves;
+    std::vector<CatalogRows::Move> moves;
     std::vector<size_t> which;
     std::vector<TableMetadata> written;
     std::set<ObjectStore*> stores;
@@ -125,6 +130,8 @@ class JdbcCatalog : public Catalog {
     return results;
   }
 
+  bool CommitsTogether() const override { return true; }
+
  private:
   static std::string SpaceOf(const TablePath& table) { return table.database; }
 
@@ -155,26 +162,41 @@ class JdbcCatalog : public Catalog {
 
   // What the database is about to name must survive a power cut.
   Result<std::vector<Result<void>>> Replace(const std::set<ObjectStore*>& stores,
-                                            std::span<const SqliteCatalogRows::Move> moves) {
+                                            std::span<const CatalogRows::Move> moves) {
     for (ObjectStore* store : stores) DRIFTLESS_TRY(store->SyncAll());
     return rows_.Replace(moves);
   }
 
   const FileProperties properties_;
   const Clock* clock_;
-  SqliteCatalogRows rows_;
+  CatalogRows rows_;
   TableAccess access_;
 };
 
 }  // namespace
 
-std::unique_ptr<Catalog> MakeJdbcCatalog(std::map<std::string, std::string> properties,
-                                         const Clock* clock) {
+Result<std::unique_ptr<Catalog>> MakeJdbcCatalog(std::map<std::string, std::string> properties,
+                                                 const Clock* clock) {
+  const std::string uri = PropertyOf(properties, "uri");
+  std::unique_ptr<CatalogDatabase> database;
+  if (uri.starts_with(kSqlite)) {
+    database = MakeSqliteDatabase(FileOf(properties));
+  } else if (uri.starts_with(kPostgres)) {
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        database,
+        MakePostgresDatabase(std::string_view(uri).substr(5), PropertyOf(properties, "jdbc.user"),
+                             PropertyOf(properties, "jdbc.password")));
+  } else {
+    return MakeError(ErrorKind::kUnsupported,
+                     "catalog.properties.uri = " + uri + " is no database that this version knows")
+        .Hint("jdbc:sqlite:/path/to/catalog.db or jdbc:postgresql://host:5432/database");
+  }
   std::string& warehouse = properties["warehouse"];
   if (warehouse.find("://") == std::string::npos && !warehouse.starts_with("file:")) {
     warehouse = std::filesystem::absolute(warehouse).lexically_normal().string();
   }
-  return std::make_unique<JdbcCatalog>(std::move(properties), clock);
+  return std::unique_ptr<Catalog>(
+      std::make_unique<JdbcCatalog>(std::move(properties), std::move(database), clock));
 }
 
 }  // namespace driftless::iceberg

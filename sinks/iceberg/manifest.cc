@@ -229,6 +229,10 @@ DataFile ReadDataFile(const Datum& record) {
 
 }  // namespace
 
+std::string EntryKey(const DataFile& file) {
+  return file.content_offset ? file.path + "#" + std::to_string(*file.content_offset) : file.path;
+}
+
 Result<std::string> EncodeManifest(const std::vector<ManifestEntry>& entries,
                                    const ManifestContext& context) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<LogicalType> types, PartitionTypes(context));

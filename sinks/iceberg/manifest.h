@@ -40,6 +40,9 @@ struct DataFile {
   std::optional<int64_t> content_size;
 };
 
+// What tells a file from all others: several deletion vectors lie in one Puffin file.
+std::string EntryKey(const DataFile& file);
+
 struct ManifestEntry {
   EntryStatus status = EntryStatus::kAdded;
   std::optional<int64_t> snapshot_id;

@@ -143,6 +143,9 @@ SinkTable ToSinkTable(const TableMetadata& metadata, const Schema& schema, const
   std::erase_if(table.options, [](const auto& option) {
     return option.first.starts_with("driftless.") || option.first == "comment";
   });
+  if (metadata.format_version >= 3) {
+    table.options["format-version"] = std::to_string(metadata.format_version);
+  }
   table.comment = metadata.Property("comment", "");
   table.version = "schema-" + std::to_string(schema.id);
   return table;

@@ -16,8 +16,8 @@ std::span<const OptionSpec> IcebergOptions() {
            "folder or a bucket; rest; jdbc), warehouse, s3.endpoint and so on. Of a REST catalog: "
            "uri, "
            "credential or token, scope, oauth2-server-uri, prefix, base-namespace, header.*, "
-           "rest.client.tls.ca-file. Of a jdbc catalog: uri (jdbc:sqlite:/path/catalog.db), "
-           "catalog-name.",
+           "rest.client.tls.ca-file. Of a jdbc catalog: uri (jdbc:sqlite:/path/catalog.db or "
+           "jdbc:postgresql://host:5432/database), jdbc.user, jdbc.password, catalog-name.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kNewState},
       {.key = "table.properties.*",
@@ -33,7 +33,7 @@ std::span<const OptionSpec> IcebergOptions() {
        .type = OptionType::kBool,
        .default_value = "false",
        .doc = "Whether small data files, equality deletes and position deletes are merged in the "
-              "background. Tables of format version 3 are left alone.",
+              "background; in format version 3 deletion vectors, and rows keep their row ids.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "sink.compaction.commit.interval",
        .type = OptionType::kInt,

@@ -96,6 +96,8 @@ class RestCatalog : public Catalog {
     return results;
   }
 
+  bool CommitsTogether() const override { return session_->Offers(std::string(kTransaction)); }
+
  private:
   static std::vector<std::string> SplitNamespace(std::string_view text) {
     std::vector<std::string> levels;

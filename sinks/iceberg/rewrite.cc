@@ -97,16 +97,17 @@ class RewriteCommit {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, table_->Directory());
     const ManifestWriter writer(&*table_, directory, names_, &written_);
     std::vector<ManifestEntry> removed;
-    DRIFTLESS_ASSIGN_OR_RETURN(manifests, RemoveEntries(
-                                              writer, std::move(manifests), snapshot,
-                                              [&](const ManifestFile& manifest) {
-                                                return rewrite_.holders.contains(manifest.path) ||
-                                                       !known_paths.contains(manifest.path);
-                                              },
-                                              [&](const ManifestEntry& entry) {
-                                                return rewrite_.removed.contains(entry.file.path);
-                                              },
-                                              &removed));
+    DRIFTLESS_ASSIGN_OR_RETURN(manifests,
+                               RemoveEntries(
+                                   writer, std::move(manifests), snapshot,
+                                   [&](const ManifestFile& manifest) {
+                                     return rewrite_.holders.contains(manifest.path) ||
+                                            !known_paths.contains(manifest.path);
+                                   },
+                                   [&](const ManifestEntry& entry) {
+                                     return rewrite_.removed.contains(EntryKey(entry.file));
+                                   },
+                                   &removed));
     if (removed.size() != rewrite_.removed.size()) {
       return Conflict("a file that was rewritten was removed by somebody else");
     }
@@ -151,7 +152,7 @@ class RewriteCommit {
       DRIFTLESS_ASSIGN_OR_RETURN(const DeleteIndex index,
                                  DeleteIndex::Load(*table_, table_->metadata.schema(), {entry}));
       for (const auto& [path, positions] : index.positions) {
-        if (!rewrite_.removed.contains(path)) continue;
+        if (!rewrite_.removed.contains(path) && !rewrite_.with_vector.contains(path)) continue;
         return Conflict("rows of a file that was rewritten were deleted meanwhile");
       }
     }

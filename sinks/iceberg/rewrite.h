@@ -14,12 +14,14 @@ namespace driftless::iceberg {
 // Files that take the place of others without changing a row of the table.
 struct Rewrite {
   const LoadedTable* base = nullptr;        // what was read
-  std::unordered_set<std::string> removed;  // URIs of data and delete files
+  std::unordered_set<std::string> removed;  // data and delete files (EntryKey)
   // The manifests of the base that hold them.
   std::unordered_set<std::string> holders;
   // New files; their sequence number is the one that readers shall go by, or none for the
   // snapshot's own.
   std::vector<ManifestEntry> added;
+  // The data files that get a new deletion vector, of which a file may have one.
+  std::unordered_set<std::string> with_vector;
   // By partition (PartitionKey): the newest sequence number of what was read there.
   std::map<std::string, int64_t> newest;
 

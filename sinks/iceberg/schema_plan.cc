@@ -1,9 +1,11 @@
 #include <utility>
+#include <variant>
 
 #include "schema/base/check.h"
 #include "schema/plan/model_planner.h"
 #include "schema/plan/recognise.h"
 #include "sinks/api/registry.h"
+#include "sinks/iceberg/default_value.h"
 #include "sinks/iceberg/options.h"
 #include "sinks/iceberg/schema_step.h"
 #include "sinks/iceberg/types.h"
@@ -48,6 +50,7 @@ class IcebergPlanner : public SchemaPlanner {
 
   Result<SchemaPlan> Plan(const PlanRequest& request) const override {
     DRIFTLESS_ASSIGN_OR_RETURN(SchemaPlan plan, model_->Plan(request));
+    if (IsVersion3(request)) SayDefaults(request, &plan);
     for (Step& step : plan.steps) {
       if (!step.creates_table) continue;
       for (SinkColumn& column : step.after->columns) column.default_value = {};
@@ -98,6 +101,25 @@ class IcebergPlanner : public SchemaPlanner {
   }
 
  private:
+  static bool IsVersion3(const PlanRequest& request) {
+    if (request.evolved == nullptr) return false;
+    const auto version = request.evolved->options.find("format-version");
+    return version != request.evolved->options.end() && version->second == "3";
+  }
+
+  // From format version 3 on a column has a default for the rows from before it.
+  void SayDefaults(const PlanRequest& request, SchemaPlan* plan) const {
+    for (const SchemaChange& part : request.parts) {
+      const auto* add = std::get_if<AddColumns>(&part.detail);
+      if (add == nullptr) continue;
+      for (const AddColumns::Item& item : add->items) {
+        const auto type = MapType(item.column.type, false);
+        if (!type || DefaultJson(*type, item.column.default_value).empty()) continue;
+        plan->rows = "old rows read the default " + item.column.default_value.text;
+      }
+    }
+  }
+
   IcebergOptions options_;
   std::unique_ptr<SchemaPlanner> model_;
 };

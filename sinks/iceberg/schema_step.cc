@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/base/letter_case.h"
+#include "sinks/iceberg/default_value.h"
 #include "sinks/iceberg/nested_type.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/iceberg/types.h"
@@ -105,6 +106,10 @@ Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& st
       return MakeError(ErrorKind::kRefused, "the table has a column " + column.name + " already");
     } else {
       field.id = ++change.last_column_id;
+      if (metadata.format_version >= 3) {
+        field.initial_default = DefaultJson(column.type, column.default_value);
+        field.write_default = field.initial_default;
+      }
     }
     DRIFTLESS_TRY(Fill(column, &change.last_column_id, &field));
     next.fields.push_back(std::move(field));

@@ -8,6 +8,7 @@
 #include "schema/base/check.h"
 #include "sinks/api/registry.h"
 #include "sinks/iceberg/commit.h"
+#include "sinks/iceberg/commit_group.h"
 #include "sinks/iceberg/compaction.h"
 #include "sinks/iceberg/expire.h"
 #include "sinks/iceberg/options.h"
@@ -96,13 +97,17 @@ class IcebergSink : public Sink {
 
   Result<CommitToken> Seal(const CommitIdentity& identity, const EvolvedSchema&,
                            std::span<const PreparedPart> parts) override {
-    return committer_.Seal(identity, parts);
+    DRIFTLESS_ASSIGN_OR_RETURN(CommitToken token, committer_.Seal(identity, parts));
+    if (catalog_->CommitsTogether()) groups_.Sealed(token);
+    return token;
   }
   Result<CommitState> LookUp(const CommitToken& token) override { return committer_.LookUp(token); }
   Result<void> Commit(std::span<const CommitToken> tokens) override {
     {
       const std::shared_lock<std::shared_mutex> lock(commit_mutex_);
-      DRIFTLESS_TRY(committer_.Commit(tokens));
+      for (const CommitToken& token : tokens) {
+        DRIFTLESS_TRY(groups_.Run(token, [this](auto some) { return committer_.Commit(some); }));
+      }
     }
     const std::lock_guard<std::mutex> lock(counts_mutex_);
     for (const CommitToken& token : tokens) {
@@ -206,6 +211,7 @@ class IcebergSink : public Sink {
   IcebergOptions options_;
   std::unique_ptr<SchemaPlanner> planner_;
   IcebergCommitter committer_;
+  CommitGroups groups_;
   std::string pipeline_;
   std::string sink_;
   const Clock* clock_;

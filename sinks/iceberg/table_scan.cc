@@ -87,6 +87,20 @@ Result<void> LoadEqualityDeletes(const LoadedTable& table, const Schema& schema,
   }
 }
 
+bool IsLineage(int32_t id) { return id == kRowId || id == kLastUpdatedId; }
+
+// A row that says nothing of its own has the id that its place gives it, and was last updated when
+// its file came (specification, "Row Lineage").
+std::function<void(int64_t, ColumnBuilder*)> LineageFill(int32_t id, const ManifestEntry* entry) {
+  if (!IsLineage(id) || entry == nullptr) return {};
+  const std::optional<int64_t> base =
+      id == kRowId ? entry->file.first_row_id : entry->sequence_number;
+  if (!base) return {};
+  return [base = *base, counts = id == kRowId](int64_t position, ColumnBuilder* out) {
+    out->AppendInt(counts ? base + position : base);
+  };
+}
+
 }  // namespace
 
 std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& entry) {
@@ -98,7 +112,8 @@ std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& ent
 Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
                                                        const Schema& schema, const std::string& uri,
                                                        const std::vector<int32_t>& ids,
-                                                       std::vector<RowField>* fields) {
+                                                       std::vector<RowField>* fields,
+                                                       const ManifestEntry* entry) {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, table.files.Path(uri));
   DRIFTLESS_ASSIGN_OR_RETURN(auto names,
                              lake::ReadParquetFieldIds(table.files.shared_store(), path));
@@ -107,7 +122,7 @@ Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
   for (const int32_t id : ids) {
     RowField field;
     if (id == kDeletePathId) field.type = LogicalType::String();
-    if (id == kDeletePosId) field.type = LogicalType::BigInt();
+    if (id == kDeletePosId || IsLineage(id)) field.type = LogicalType::BigInt();
     const Field* known = FindAnywhere(table.metadata, schema, id);
     if (known != nullptr) field.type = known->type;
     fields->push_back(field);
@@ -122,6 +137,7 @@ Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
       DRIFTLESS_ASSIGN_OR_RETURN(fill, DefaultFill(known->type, known->initial_default));
     }
     request.fills.push_back(std::move(fill));
+    request.null_fills.push_back(LineageFill(id, entry));
     request.columns.push_back(std::move(field));
   }
   return lake::OpenParquetRows(table.files.shared_store(), path, std::move(request));
@@ -214,8 +230,8 @@ Result<void> TableScan::OpenNext() {
   if (file.file.format != "PARQUET") {
     return MakeError(ErrorKind::kUnsupported, "data file " + file.file.path + " is not Parquet");
   }
-  DRIFTLESS_ASSIGN_OR_RETURN(source_,
-                             OpenTableFile(*table_, schema_, file.file.path, ids_, &fields_));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      source_, OpenTableFile(*table_, schema_, file.file.path, ids_, &fields_, &file));
   rows_ = nullptr;
   row_ = 0;
   position_ = 0;

@@ -23,11 +23,12 @@ Result<LiveFiles> ReadLiveFiles(const LoadedTable& table, const Snapshot& snapsh
 
 // Opens a Parquet file of the table for the columns with these ids, typed as the schema (or, for a
 // column that is gone, the newest one that had it) says; `fields` are them. Columns that the file
-// lacks are null.
+// lacks are null. `entry`: the file's, where the ids of row lineage (data_file.h) are asked for.
 Result<std::unique_ptr<lake::RowSource>> OpenTableFile(const LoadedTable& table,
                                                        const Schema& schema, const std::string& uri,
                                                        const std::vector<int32_t>& ids,
-                                                       std::vector<RowField>* fields);
+                                                       std::vector<RowField>* fields,
+                                                       const ManifestEntry* entry = nullptr);
 
 // Spec and partition values as one text; "" for what holds everywhere.
 std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& entry);

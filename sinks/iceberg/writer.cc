@@ -4,12 +4,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sinks/api/memory_budget.h"
-#include "sinks/api/projected_batch.h"
 #include "sinks/iceberg/committable.h"
 #include "sinks/iceberg/partition.h"
-#include "sinks/lake/key_order.h"
 #include "sinks/lake/row_json.h"
+#include "sinks/lake/waiting_rows.h"
 
 namespace driftless::iceberg {
 namespace {
@@ -18,20 +16,11 @@ using lake::RowImage;
 using lake::RowKind;
 using lake::RowRef;
 
-// 24 bytes are kept per row beside the batches: a reference and a sort entry.
-constexpr int64_t kBytesPerRow = 24;
-
-// Sorting moves these, not references: the key's first 64 bits decide nearly always.
-struct SortEntry {
-  uint64_t prefix;
-  uint32_t index;  // into Group::refs; also the order of arrival
-};
-
 // The buffered rows of one partition.
 struct Group {
   PartitionTuple partition;
-  std::vector<RowRef> refs;  // in order of arrival
-  std::vector<SortEntry> entries;
+  std::vector<RowRef> refs;  // without a key, in order of arrival
+  lake::KeyedRows keyed;     // with one
 };
 
 class IcebergWriter : public TableWriter {
@@ -44,8 +33,7 @@ class IcebergWriter : public TableWriter {
         directory_(std::move(directory)),
         writer_(setup.writer),
         buffer_bytes_max_(setup.buffer_bytes_max),
-        budget_(context.budget),
-        reporter_(context.reporter),
+        waiting_(context.budget, context.reporter),
         name_(context.identity.table.ToString()),
         order_(format_.key_images, format_.key_types),
         names_(lake::FileOwner(context.identity.pipeline, context.identity.sink,
@@ -61,23 +49,15 @@ class IcebergWriter : public TableWriter {
     }
   }
 
-  ~IcebergWriter() override { Charge(0); }
-
   Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
                      std::span<const uint32_t> rows) override {
     if (rows.empty()) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<const ProjectedBatch> projected,
-                               ProjectedBatch::Make(batch, projection, rows, reporter_));
-    const auto image = static_cast<uint32_t>(images_.size());
-    images_.push_back({projected->after(), projected->before()});
-    images_.push_back({projected->before(), {}});
-    batch_bytes_ += static_cast<int64_t>(projected->charged_bytes()) *
-                    static_cast<int64_t>(rows.size()) / batch->size();
-    projected_bytes_ += projected->own_bytes();
-    batches_.push_back(projected);
-    auto added = format_.has_key() ? AddChanges(*projected, image) : AddAppends(*projected, image);
+    DRIFTLESS_ASSIGN_OR_RETURN(const lake::WaitingRows::Added taken,
+                               waiting_.Add(batch, projection, rows));
+    auto added = format_.has_key() ? AddChanges(*taken.batch, taken.image)
+                                   : AddAppends(*taken.batch, taken.image);
     if (!added) return std::move(added).error().Context("writing to Iceberg table " + name_);
-    Charge(own_bytes());
+    waiting_.Charge(waiting_.own_bytes() + removed_bytes_);
     if (buffered_bytes() > buffer_bytes_max_) return Roll();
     return {};
   }
@@ -87,12 +67,8 @@ class IcebergWriter : public TableWriter {
     if (!flushed) return std::move(flushed).error().Context("writing to Iceberg table " + name_);
     groups_.clear();
     last_group_ = nullptr;
-    images_.clear();
-    batches_.clear();
-    batch_bytes_ = 0;
-    projected_bytes_ = 0;
-    row_count_ = 0;
-    Charge(own_bytes());  // rows that left stay
+    waiting_.Clear();
+    waiting_.Charge(waiting_.own_bytes() + removed_bytes_);  // rows that left stay
     return {};
   }
 
@@ -117,24 +93,9 @@ class IcebergWriter : public TableWriter {
     return part;
   }
 
-  int64_t buffered_bytes() const override {
-    return batch_bytes_ + row_count_ * kBytesPerRow + removed_bytes_;
-  }
+  int64_t buffered_bytes() const override { return waiting_.bytes() + removed_bytes_; }
 
  private:
-  // What is charged here: the batches are charged already, by whoever read them.
-  int64_t own_bytes() const {
-    return projected_bytes_ + row_count_ * kBytesPerRow + removed_bytes_;
-  }
-
-  void Charge(int64_t bytes) {
-    if (budget_ != nullptr) {
-      if (bytes > charged_) budget_->Add(bytes - charged_);
-      if (bytes < charged_) budget_->Release(charged_ - bytes);
-    }
-    charged_ = bytes;
-  }
-
   Group* FindGroup(std::span<const ColumnView> views, uint32_t row) {
     if (!partitioner_.is_partitioned()) {
       if (last_group_ == nullptr) last_group_ = &groups_[""];
@@ -151,15 +112,9 @@ class IcebergWriter : public TableWriter {
 
   Result<void> AddKeyed(std::span<const ColumnView> views, uint32_t image, uint32_t row,
                         RowKind kind) {
-    if (order_.HasNull(views, row)) {
-      return MakeError(ErrorKind::kInvalidInput, "a row has no value for its primary key")
-          .Hint("key columns must be NOT NULL and must be sent with every change");
-    }
-    Group* group = FindGroup(views, row);
-    group->entries.push_back(
-        {order_.Prefix(views, row), static_cast<uint32_t>(group->refs.size())});
-    group->refs.emplace_back(image, row, kind);
-    ++row_count_;
+    if (order_.HasNull(views, row)) return lake::NoKey();
+    FindGroup(views, row)->keyed.Add(order_, views, RowRef(image, row, kind));
+    waiting_.CountRow();
     return {};
   }
 
@@ -180,10 +135,7 @@ class IcebergWriter : public TableWriter {
           DRIFTLESS_TRY(AddKeyed(after, image, row, RowKind::kUpdateAfter));
           break;
         case Op::kDelete:
-          if (!batch.source().HasBefore(row)) {
-            return MakeError(ErrorKind::kInvalidInput, "a delete has no before image")
-                .Hint("the source must send at least the key of deleted rows");
-          }
+          if (!batch.source().HasBefore(row)) return lake::NoBeforeImage();
           DRIFTLESS_TRY(AddKeyed(before, image + 1, row, RowKind::kDelete));
           break;
       }
@@ -208,7 +160,7 @@ class IcebergWriter : public TableWriter {
       }
       Group* group = FindGroup(batch.after(), row);
       group->refs.emplace_back(image, row, RowKind::kInsert);
-      ++row_count_;
+      waiting_.CountRow();
     }
     return {};
   }
@@ -222,16 +174,7 @@ class IcebergWriter : public TableWriter {
         missing = "column " + std::to_string(image + 1);
       }
     }
-    if (!missing.empty()) {
-      return MakeError(ErrorKind::kInvalidInput,
-                       "an update or delete in a table without primary key has no whole before "
-                       "image: " +
-                           missing + " was not sent")
-          .Position(batch.source().point(row).ToString())
-          .Hint(
-              "have the source send it (binlog_row_image = FULL, REPLICA IDENTITY FULL), or give "
-              "the table a primary key");
-    }
+    if (!missing.empty()) return lake::NoWholeBeforeImage(missing, batch.source().point(row));
     std::string text = RowText(batch.before(), {}, row);
     removed_bytes_ += static_cast<int64_t>(text.size()) + 64;
     ++removed_[std::move(text)];
@@ -254,7 +197,7 @@ class IcebergWriter : public TableWriter {
   Result<void> Flush() {
     std::vector<DataFile> batch;
     for (auto& [key, group] : groups_) {
-      if (group.refs.empty()) continue;
+      if (group.refs.empty() && group.keyed.empty()) continue;
       DRIFTLESS_TRY(format_.has_key() ? FlushKeyed(&group, &batch) : FlushAppend(&group, &batch));
     }
     if (batch.empty()) return {};
@@ -277,7 +220,7 @@ class IcebergWriter : public TableWriter {
       path.pop_back();
       place.directory += "/" + path;
     }
-    const FileRun run{images_, rows, row_count_ == 0 ? 100 : batch_bytes_ / row_count_ + 1};
+    const FileRun run{waiting_.images(), rows, waiting_.bytes_per_row()};
     DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFile> files,
                                WriteFiles(format_, place, run, content, group.partition));
     std::move(files.begin(), files.end(), std::back_inserter(*out));
@@ -285,13 +228,13 @@ class IcebergWriter : public TableWriter {
   }
 
   Result<void> FlushKeyed(Group* group, std::vector<DataFile>* batch) {
-    Sort(group);
+    const std::span<const RowImage> images = waiting_.images();
+    group->keyed.Sort(order_, images);
     std::vector<RowRef> touched;
     std::vector<RowRef> live;
-    const std::vector<SortEntry>& entries = group->entries;
-    for (size_t i = 0; i < entries.size(); ++i) {
-      if (i + 1 < entries.size() && SameKey(*group, entries[i], entries[i + 1])) continue;
-      const RowRef ref = group->refs[entries[i].index];
+    for (size_t i = 0; i < group->keyed.size(); ++i) {
+      if (!group->keyed.IsNewest(i, order_, images)) continue;
+      const RowRef ref = group->keyed.row(group->keyed.entries()[i]);
       touched.push_back(ref);
       if (!lake::IsRetract(ref.row_kind())) live.push_back(ref);
     }
@@ -302,7 +245,7 @@ class IcebergWriter : public TableWriter {
   Result<void> FlushAppend(Group* group, std::vector<DataFile>* batch) {
     if (!removed_.empty()) {
       std::erase_if(group->refs, [&](const RowRef ref) {
-        const RowImage& image = images_[ref.image];
+        const RowImage& image = waiting_.images()[ref.image];
         const auto found = removed_.find(RowText(image.columns, image.fallback, ref.row));
         if (found == removed_.end()) return false;
         if (--found->second == 0) removed_.erase(found);
@@ -328,34 +271,8 @@ class IcebergWriter : public TableWriter {
     pending_.removals.push_back(table_.files.Uri(path));
     removed_.clear();
     removed_bytes_ = 0;
-    Charge(own_bytes());
+    waiting_.Charge(waiting_.own_bytes() + removed_bytes_);
     return {};
-  }
-
-  int CompareKeys(const Group& group, const SortEntry& a, const SortEntry& b) const {
-    const RowRef x = group.refs[a.index];
-    const RowRef y = group.refs[b.index];
-    return order_.Compare(images_[x.image].columns, x.row, images_[y.image].columns, y.row);
-  }
-
-  bool SameKey(const Group& group, const SortEntry& a, const SortEntry& b) const {
-    if (a.prefix != b.prefix) return false;
-    return order_.prefix_is_whole() || CompareKeys(group, a, b) == 0;
-  }
-
-  // By key, and inside a key by arrival.
-  void Sort(Group* group) const {
-    const bool whole = order_.prefix_is_whole();
-    const auto less = [&](const SortEntry& a, const SortEntry& b) {
-      if (a.prefix != b.prefix) return a.prefix < b.prefix;
-      const int order = whole ? 0 : CompareKeys(*group, a, b);
-      return order != 0 ? order < 0 : a.index < b.index;
-    };
-    auto& entries = group->entries;
-    // Inserts with growing keys come sorted.
-    if (!std::is_sorted(entries.begin(), entries.end(), less)) {
-      std::sort(entries.begin(), entries.end(), less);
-    }
   }
 
   LoadedTable table_;
@@ -364,8 +281,7 @@ class IcebergWriter : public TableWriter {
   std::string directory_;  // of the table, below the store's root
   WriterIndex writer_;
   int64_t buffer_bytes_max_;
-  MemoryBudget* budget_;
-  RowReporter* reporter_;
+  lake::WaitingRows waiting_;
   std::string name_;
   lake::KeyOrder order_;
   lake::FileNames names_;
@@ -374,16 +290,10 @@ class IcebergWriter : public TableWriter {
   std::vector<int> row_images_;
   std::vector<int32_t> row_ids_;
 
-  std::vector<RowImage> images_;  // after and before of every batch, in this order
-  std::vector<std::shared_ptr<const ProjectedBatch>> batches_;
   std::unordered_map<std::string, Group> groups_;
   Group* last_group_ = nullptr;
   std::unordered_map<std::string, int64_t> removed_;  // rows that left, with how many of each
   int64_t removed_bytes_ = 0;
-  int64_t batch_bytes_ = 0;      // this writer's share of the batches
-  int64_t projected_bytes_ = 0;  // beside them
-  int64_t row_count_ = 0;
-  int64_t charged_ = 0;
   Committable pending_;
 };
 

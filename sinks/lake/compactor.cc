@@ -40,6 +40,22 @@ void Compactor::Enqueue(const TablePath& table) {
   changed_.notify_all();
 }
 
+void Compactor::Finish(const TablePath& table) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (closed_ || paused_.contains(table)) return;
+  std::erase(waiting_, table);
+  waiting_.push_front(table);
+  ++hurried_;
+  Hurry();
+  changed_.notify_all();
+  // What runs now may have begun before the caller's files were there.
+  const bool runs = running_ != nullptr && *running_ == table;
+  const uint64_t wanted = ended_[table] + (runs ? 2 : 1);
+  changed_.wait(lock,
+                [&] { return closed_ || paused_.contains(table) || ended_[table] >= wanted; });
+  --hurried_;
+}
+
 void Compactor::Hurry() {
   if (running_ != nullptr) SetNice(thread_id_, getpriority(PRIO_PROCESS, 0));
 }
@@ -56,11 +72,12 @@ void Compactor::Run() {
     running_ = &table;
     thread_id_ = own;
     stop_ = false;
-    SetNice(own, std::min(usual + kLowPriority, 19));
+    SetNice(own, hurried_ > 0 ? usual : std::min(usual + kLowPriority, 19));
     lock.unlock();
     compact_(table, stop_);
     lock.lock();
     running_ = nullptr;
+    ++ended_[table];
     changed_.notify_all();
   }
 }
@@ -71,6 +88,7 @@ Compactor::Pause::Pause(Compactor* compactor, const TablePath& table)
   std::unique_lock<std::mutex> lock(compactor_->mutex_);
   compactor_->paused_.insert(table_);
   std::erase(compactor_->waiting_, table_);
+  compactor_->changed_.notify_all();  // nobody waits for what is not going to happen
   const auto is_running = [this] {
     return compactor_->running_ != nullptr && *compactor_->running_ == table_;
   };

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -16,6 +17,7 @@ namespace driftless::lake {
 struct CompactionReport {
   int64_t files_removed = 0;
   int64_t files_added = 0;
+  int64_t runs_left = 0;  // of the bucket with the most, where the format has sorted runs
 };
 
 // Compacts tables one at a time on a thread of its own, at low priority, so that no cut waits for
@@ -33,6 +35,9 @@ class Compactor {
 
   // Does nothing for a table that waits already or is paused.
   void Enqueue(const TablePath& table);
+  // Compacts the table before all others and at the caller's priority; returns when that has ended,
+  // or at once where the table is paused. For who writes faster than files can be merged.
+  void Finish(const TablePath& table);
 
   // While it lives, nothing of the table is compacted: a running compaction has been stopped.
   class Pause {
@@ -56,6 +61,8 @@ class Compactor {
   std::condition_variable changed_;
   std::deque<TablePath> waiting_;
   std::multiset<TablePath> paused_;
+  std::map<TablePath, uint64_t> ended_;  // how often
+  int hurried_ = 0;                      // who waits in Finish
   const TablePath* running_ = nullptr;
   int thread_id_ = 0;              // while something runs
   std::atomic<bool> stop_{false};  // of what runs

@@ -284,12 +284,19 @@ class ParquetRows : public RowSource {
     at_ += rows;
   }
 
-  void AppendMissing(size_t column, ColumnBuilder* out) const {
-    if (column < request_.fills.size() && request_.fills[column]) {
+  // What stands for a value that the file does not have. `position`: of its row in the file.
+  void AppendMissing(size_t column, int64_t position, ColumnBuilder* out) const {
+    if (FillsNulls(column)) {
+      request_.null_fills[column](position, out);
+    } else if (column < request_.fills.size() && request_.fills[column]) {
       request_.fills[column](out);
     } else {
       out->AppendNull();
     }
+  }
+
+  bool FillsNulls(size_t column) const {
+    return column < request_.null_fills.size() && request_.null_fills[column];
   }
 
   FileRowsPtr Convert(const ar::RecordBatch& batch) {
@@ -300,9 +307,10 @@ class ParquetRows : public RowSource {
       const RowField& column = request_.columns[c];
       ColumnBuilder& out = builder_.after(static_cast<int>(c));
       const std::shared_ptr<ar::Array> array = batch.GetColumnByName(column.name);
+      const bool fills_nulls = FillsNulls(c);
       for (int64_t i = 0; i < n; ++i) {
-        if (array == nullptr) {
-          AppendMissing(c, &out);
+        if (array == nullptr || (fills_nulls && array->IsNull(i))) {
+          AppendMissing(c, at_ - n + i, &out);
         } else {
           AppendValue(column.type, *array, i, &out);
         }
@@ -337,7 +345,9 @@ class ParquetRows : public RowSource {
     auto made = std::make_shared<FileRows>();
     AppendRows(n);
     for (size_t c = 0; c < request_.columns.size(); ++c) {
-      for (int64_t i = 0; i < n; ++i) AppendMissing(c, &builder_.after(static_cast<int>(c)));
+      for (int64_t i = 0; i < n; ++i) {
+        AppendMissing(c, at_ - n + i, &builder_.after(static_cast<int>(c)));
+      }
     }
     made->values = builder_.Seal();
     *rows = std::move(made);

@@ -37,6 +37,9 @@ struct ParquetRowsRequest {
   // lacks is null, or what `fills` appends for it (beside the columns; empty ones are nulls).
   std::vector<RowField> columns;
   std::vector<std::function<void(ColumnBuilder*)>> fills;
+  // Beside the columns too, or empty: what stands for a null, and for a column that the file lacks,
+  // by the row's position in the file.
+  std::vector<std::function<void(int64_t position, ColumnBuilder*)>> null_fills;
   std::string sequence_column;  // empty: none
   std::string kind_column;      // empty: none
   int64_t batch_rows = 4096;

@@ -191,6 +191,9 @@ Result<CompactionOptions> CompactionOptions::Read(const PaimonSchema& schema) {
   DRIFTLESS_ASSIGN_OR_RETURN(options.trigger,
                              Number(schema, "num-sorted-run.compaction-trigger", 5));
   options.trigger = std::max<int64_t>(options.trigger, 1);
+  DRIFTLESS_ASSIGN_OR_RETURN(const int64_t stop,
+                             Number(schema, "num-sorted-run.stop-trigger", options.trigger + 3));
+  options.stop_trigger = std::max(stop, options.trigger);
   DRIFTLESS_ASSIGN_OR_RETURN(const int64_t levels,
                              Number(schema, "num-levels", options.trigger + 1));
   options.levels = static_cast<int32_t>(std::clamp<int64_t>(levels, 2, 100));
@@ -280,6 +283,7 @@ Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
   const int64_t target_bytes = format.target_file_bytes;
   TableCompaction compaction(table, identity, commit, clock, stop, std::move(format),
                              FileOpener(table, *schema, zone));
+  int64_t runs_left = 0;
   for (const auto& [place, files] : buckets) {
     if (stop.load(std::memory_order_relaxed)) break;
     if (!schema->HasPrimaryKey()) {
@@ -289,10 +293,14 @@ Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
     }
     const std::vector<SortedRun> runs = SortedRuns(files);
     const std::optional<CompactionPick> pick = PickCompaction(runs, options);
+    const size_t left = runs.size() - (pick ? pick->runs - 1 : 0);
+    runs_left = std::max(runs_left, static_cast<int64_t>(left));
     if (!pick) continue;
     DRIFTLESS_TRY(compaction.Merge(runs, *pick, snapshot->id));
   }
-  return compaction.report();
+  lake::CompactionReport report = compaction.report();
+  report.runs_left = runs_left;
+  return report;
 }
 
 }  // namespace driftless::paimon

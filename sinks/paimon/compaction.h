@@ -33,6 +33,7 @@ struct CompactionPick {
 
 struct CompactionOptions {
   int64_t trigger = 5;               // num-sorted-run.compaction-trigger
+  int64_t stop_trigger = 8;          // num-sorted-run.stop-trigger: with more, writers wait
   int32_t levels = 6;                // num-levels
   int64_t size_amplification = 200;  // compaction.max-size-amplification-percent
   int64_t size_ratio = 1;            // compaction.size-ratio, percent

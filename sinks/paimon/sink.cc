@@ -1,6 +1,7 @@
 #include "sinks/paimon/sink.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -33,6 +34,17 @@ struct TableEntry {
   // Files of level 0 by bucket that were committed since the table was last looked at.
   std::map<std::pair<std::string, int32_t>, int64_t> new_runs;
   bool looked_at = false;  // false: what earlier runs left is not known
+  // At most so many sorted runs has a bucket: what the last compaction left, and what came since it
+  // began.
+  int64_t runs_left = 0;
+  std::map<std::pair<std::string, int32_t>, int64_t> runs_since;
+  std::optional<int64_t> stop_trigger;  // of the newest schema
+
+  int64_t RunsSince() const {
+    int64_t most = 0;
+    for (const auto& [bucket, runs] : runs_since) most = std::max(most, runs);
+    return most;
+  }
   // For Assign, on the inlet's thread only.
   EvolvedSchema routed;
   std::unique_ptr<Router> router;
@@ -135,6 +147,7 @@ class PaimonSink : public Sink {
     TableEntry& entry = Entry(plan.sink_table);
     const std::lock_guard<std::mutex> lock(entry.mutex);
     entry.options.reset();
+    entry.stop_trigger.reset();
     return done;
   }
 
@@ -281,24 +294,49 @@ class PaimonSink : public Sink {
     return settings;
   }
 
-  // Puts the table on the compactor's list when one of its buckets may have enough runs.
+  // Puts the table on the compactor's list when one of its buckets may have enough runs; waits for
+  // the compactor where there are so many that readers would suffer (Paimon's stop trigger).
   Result<void> CountRuns(const CommitToken& token) {
     DRIFTLESS_ASSIGN_OR_RETURN(const TokenPayload payload, ReadToken(token));
-    TableEntry& entry = Entry(token.identity.table);
-    const std::lock_guard<std::mutex> lock(entry.mutex);
-    // Until a writer is opened, cuts of before the start are committed: what they take out of files
-    // is not known to the state.
-    if (entry.state == nullptr) return {};
-    entry.state->Settle(token.identity.cut);
-    bool due = !entry.looked_at;
-    for (const ManifestEntry& file : payload.committable.new_files) {
-      due |= ++entry.new_runs[{file.partition, file.bucket}] >= kRunsToLookAt;
+    const TablePath& path = token.identity.table;
+    TableEntry& entry = Entry(path);
+    {
+      const std::lock_guard<std::mutex> lock(entry.mutex);
+      // Until a writer is opened, cuts of before the start are committed: what they take out of
+      // files is not known to the state.
+      if (entry.state == nullptr) return {};
+      entry.state->Settle(token.identity.cut);
+      bool due = !entry.looked_at;
+      for (const ManifestEntry& file : payload.committable.new_files) {
+        const std::pair bucket(file.partition, file.bucket);
+        if (file.kind == FileKind::kAdd) ++entry.runs_since[bucket];
+        due |= ++entry.new_runs[bucket] >= kRunsToLookAt;
+      }
+      DRIFTLESS_ASSIGN_OR_RETURN(const int64_t stop, StopTrigger(path, &entry));
+      if (entry.runs_left + entry.RunsSince() <= stop) {
+        if (!due) return {};
+        entry.looked_at = true;
+        entry.new_runs.clear();
+        compactor_->Enqueue(path);
+        return {};
+      }
+      entry.looked_at = true;
+      entry.new_runs.clear();
     }
-    if (!due) return {};
-    entry.looked_at = true;
-    entry.new_runs.clear();
-    compactor_->Enqueue(token.identity.table);
+    compactor_->Finish(path);
     return {};
+  }
+
+  // How many sorted runs a bucket may have before its writer waits. Locked.
+  Result<int64_t> StopTrigger(const TablePath& path, TableEntry* entry) const {
+    if (entry->stop_trigger) return *entry->stop_trigger;
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema,
+                               PaimonTable(store_, TableDirectory(path)).LatestSchema());
+    entry->stop_trigger = std::numeric_limits<int64_t>::max();
+    if (!schema || !schema->HasPrimaryKey()) return *entry->stop_trigger;
+    DRIFTLESS_ASSIGN_OR_RETURN(const CompactionOptions options, CompactionOptions::Read(*schema));
+    if (!options.write_only) entry->stop_trigger = options.stop_trigger;
+    return *entry->stop_trigger;
   }
 
   // On the compactor's thread.
@@ -316,7 +354,17 @@ class PaimonSink : public Sink {
       return state->CommitCompaction(files, alone);
     };
     const int64_t begin = clock_->MonotonicMicros();
+    TableEntry& entry = Entry(path);
+    {
+      const std::lock_guard<std::mutex> lock(entry.mutex);
+      entry.runs_left += entry.RunsSince();
+      entry.runs_since.clear();
+    }
     auto done = CompactTable(table, identity, commit, zone_, clock_, stop);
+    if (done && !stop) {
+      const std::lock_guard<std::mutex> lock(entry.mutex);
+      entry.runs_left = done->runs_left;
+    }
     if (!done && warn_) {
       warn_(std::move(done).error().Context("compaction of Paimon table " + path.ToString()));
     }

@@ -4,8 +4,7 @@
 #include <unordered_map>
 
 #include "schema/base/check.h"
-#include "sinks/api/memory_budget.h"
-#include "sinks/api/projected_batch.h"
+#include "sinks/lake/waiting_rows.h"
 #include "sinks/paimon/partition.h"
 #include "sinks/paimon/router.h"
 #include "sinks/paimon/row_removal.h"
@@ -17,23 +16,14 @@ using lake::RowImage;
 using lake::RowKind;
 using lake::RowRef;
 
-// 24 bytes are kept per row beside the batches: a reference and a sort entry.
-constexpr int64_t kBytesPerRow = 24;
-
-// Sorting moves these, not references: the key's first 64 bits decide nearly always.
-struct SortEntry {
-  uint64_t prefix;
-  uint32_t index;  // into Group::refs; also the order of arrival
-};
-
 // The buffered rows of one (partition, bucket).
 struct Group {
   std::string partition;
   int32_t bucket = 0;
   int64_t next_sequence = 0;
-  std::vector<RowRef> refs;        // in order of arrival
-  bool removes = false;            // without a primary key: some of them take rows out
-  std::vector<SortEntry> entries;  // with a primary key: one a reference
+  std::vector<RowRef> refs;  // without a primary key, in order of arrival
+  bool removes = false;      // some of them take rows out
+  lake::KeyedRows keyed;     // with a primary key
 };
 
 struct GroupKey {
@@ -57,8 +47,7 @@ class PaimonWriter : public TableWriter {
         writer_(setup.writer),
         buffer_bytes_max_(setup.buffer_bytes_max),
         clock_(context.clock),
-        budget_(context.budget),
-        reporter_(context.reporter),
+        waiting_(context.budget, context.reporter),
         warn_(std::move(setup.warn)),
         order_(format_.layout.keys, format_.layout.key_types),
         router_(format_.layout, setup.writers),
@@ -67,37 +56,24 @@ class PaimonWriter : public TableWriter {
         remover_(table_, &format_, state_, std::move(setup.zone), clock_),
         next_cut_(context.identity.cut) {}
 
-  ~PaimonWriter() override { Charge(0); }
-
   Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
                      std::span<const uint32_t> rows) override {
     if (rows.empty()) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(std::shared_ptr<const ProjectedBatch> projected,
-                               ProjectedBatch::Make(batch, projection, rows, reporter_));
-    const auto image = static_cast<uint32_t>(images_.size());
-    const std::span<const ColumnView> after = projected->after();
-    const std::span<const ColumnView> before = projected->before();
-    images_.push_back({after, before});
-    images_.push_back({before, {}});
-    // Several writers may hold one batch: each is charged its share.
-    batch_bytes_ += static_cast<int64_t>(projected->charged_bytes()) *
-                    static_cast<int64_t>(rows.size()) / batch->size();
-    projected_bytes_ += projected->own_bytes();
-    batches_.push_back(projected);
-
-    auto added =
-        format_.layout.has_key ? AddChanges(*projected, image) : AddAppends(*projected, image);
+    DRIFTLESS_ASSIGN_OR_RETURN(const lake::WaitingRows::Added taken,
+                               waiting_.Add(batch, projection, rows));
+    auto added = format_.layout.has_key ? AddChanges(*taken.batch, taken.image)
+                                        : AddAppends(*taken.batch, taken.image);
     if (!added) {
       return std::move(added).error().Context("writing to Paimon table " + table_.directory());
     }
-    Charge(own_bytes());
+    waiting_.Charge(waiting_.own_bytes());
     if (buffered_bytes() > buffer_bytes_max_) return Roll();
     return {};
   }
 
   Result<void> Roll() override {
     for (auto& [key, group] : groups_) {
-      if (group.refs.empty()) continue;
+      if (group.refs.empty() && group.keyed.empty()) continue;
       auto flushed = format_.layout.has_key ? FlushKeyed(&group) : FlushAppend(&group);
       if (!flushed) {
         return std::move(flushed).error().Context("writing to Paimon table " + table_.directory());
@@ -106,12 +82,8 @@ class PaimonWriter : public TableWriter {
     }
     groups_.clear();  // also their capacity: a partition that is done holds nothing
     last_group_ = nullptr;
-    images_.clear();
-    batches_.clear();
-    batch_bytes_ = 0;
-    projected_bytes_ = 0;
-    row_count_ = 0;
-    Charge(0);
+    waiting_.Clear();
+    waiting_.Charge(0);
     return {};
   }
 
@@ -136,20 +108,9 @@ class PaimonWriter : public TableWriter {
     return part;
   }
 
-  int64_t buffered_bytes() const override { return batch_bytes_ + row_count_ * kBytesPerRow; }
+  int64_t buffered_bytes() const override { return waiting_.bytes(); }
 
  private:
-  // What is charged here: the batches are charged already, by whoever read them.
-  int64_t own_bytes() const { return projected_bytes_ + row_count_ * kBytesPerRow; }
-
-  void Charge(int64_t bytes) {
-    if (budget_ != nullptr) {
-      if (bytes > charged_) budget_->Add(bytes - charged_);
-      if (bytes < charged_) budget_->Release(charged_ - bytes);
-    }
-    charged_ = bytes;
-  }
-
   // The group of a row, made on first use. Rows of one partition tend to come together.
   Result<Group*> FindGroup(const std::string& partition, int32_t bucket) {
     if (last_group_ != nullptr && last_group_->bucket == bucket &&
@@ -179,10 +140,7 @@ class PaimonWriter : public TableWriter {
 
   // Adds one image of one row, if it is this writer's.
   Result<void> Add(std::span<const ColumnView> views, uint32_t image, uint32_t row, RowKind kind) {
-    if (order_.HasNull(views, row)) {
-      return MakeError(ErrorKind::kInvalidInput, "a row has no value for its primary key")
-          .Hint("key columns must be NOT NULL and must be sent with every change");
-    }
+    if (order_.HasNull(views, row)) return lake::NoKey();
     const std::string& partition = router_.Partition(views, row);
     int32_t bucket = 0;
     if (index_ != nullptr) {
@@ -193,10 +151,8 @@ class PaimonWriter : public TableWriter {
     }
     taken_ = true;
     DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
-    group->entries.push_back(
-        {order_.Prefix(views, row), static_cast<uint32_t>(group->refs.size())});
-    group->refs.emplace_back(image, row, kind);
-    ++row_count_;
+    group->keyed.Add(order_, views, RowRef(image, row, kind));
+    waiting_.CountRow();
     return {};
   }
 
@@ -227,10 +183,7 @@ class PaimonWriter : public TableWriter {
         }
         case Op::kDelete:
           if (format_.ignore_delete) continue;
-          if (!batch.source().HasBefore(row)) {
-            return MakeError(ErrorKind::kInvalidInput, "a delete has no before image")
-                .Hint("the source must send at least the key of deleted rows");
-          }
+          if (!batch.source().HasBefore(row)) return lake::NoBeforeImage();
           DRIFTLESS_TRY(Add(before, image + 1, row, RowKind::kDelete));
           break;
       }
@@ -269,14 +222,9 @@ class PaimonWriter : public TableWriter {
       if (batch.before()[i].IsAbsent(row)) missing = "column " + std::to_string(i + 1);
     }
     if (missing.empty()) return {};
-    return MakeError(
-               ErrorKind::kInvalidInput,
-               "an update or delete in a table without primary key has no whole before image: " +
-                   missing + " was not sent")
-        .Position(batch.source().point(row).ToString())
-        .Hint(
-            "have the source send it (binlog_row_image = FULL, REPLICA IDENTITY FULL), give the "
-            "table a primary key, or set table.properties.ignore-delete to drop such removals");
+    return lake::NoWholeBeforeImage(
+        missing, batch.source().point(row),
+        ", or set table.properties.ignore-delete to drop such removals");
   }
 
   Result<void> Append(std::span<const ColumnView> views, uint32_t image, uint32_t row,
@@ -288,15 +236,13 @@ class PaimonWriter : public TableWriter {
     DRIFTLESS_ASSIGN_OR_RETURN(Group * group, FindGroup(partition, bucket));
     group->refs.emplace_back(image, row, kind);
     group->removes |= kind == RowKind::kDelete;
-    ++row_count_;
+    waiting_.CountRow();
     return {};
   }
 
   std::string GroupDirectory(const Group& group, const std::string& partition_path) const {
     return BucketDirectory(table_.directory(), partition_path, group.bucket);
   }
-
-  int64_t BytesPerRow() const { return row_count_ == 0 ? 100 : batch_bytes_ / row_count_ + 1; }
 
   Result<void> WriteFiles(const Group& group, const std::string& prefix,
                           std::span<const RowRef> rows, std::span<const int64_t> sequences,
@@ -311,7 +257,8 @@ class PaimonWriter : public TableWriter {
     place.names = &names_;
     DRIFTLESS_ASSIGN_OR_RETURN(
         std::vector<DataFileMeta> files,
-        WriteDataFiles(format_, place, FileRows{images_, rows, sequences, BytesPerRow()}));
+        WriteDataFiles(format_, place,
+                       FileRows{waiting_.images(), rows, sequences, waiting_.bytes_per_row()}));
     for (DataFileMeta& file : files) {
       ManifestEntry entry;
       entry.partition = group.partition;
@@ -326,12 +273,14 @@ class PaimonWriter : public TableWriter {
   // Rows by key, and inside a key by arrival. The data file gets the last row of each key, so that
   // keys are unique in it; the changelog file gets all of them.
   Result<void> FlushKeyed(Group* group) {
-    Sort(group);
+    const std::span<const RowImage> images = waiting_.images();
+    lake::KeyedRows& keyed = group->keyed;
+    keyed.Sort(order_, images);
     sorted_.clear();
     sequences_.clear();
     if (format_.has_changelog) {
-      for (const SortEntry& entry : group->entries) {
-        sorted_.push_back(group->refs[entry.index]);
+      for (const lake::KeyedRows::Entry& entry : keyed.entries()) {
+        sorted_.push_back(keyed.row(entry));
         sequences_.push_back(group->next_sequence + entry.index);
       }
       DRIFTLESS_TRY(
@@ -339,13 +288,13 @@ class PaimonWriter : public TableWriter {
       sorted_.clear();
       sequences_.clear();
     }
-    const std::vector<SortEntry>& entries = group->entries;
-    for (size_t i = 0; i < entries.size(); ++i) {
-      if (i + 1 < entries.size() && SameKey(*group, entries[i], entries[i + 1])) continue;
-      sorted_.push_back(group->refs[entries[i].index]);
-      sequences_.push_back(group->next_sequence + entries[i].index);
+    for (size_t i = 0; i < keyed.size(); ++i) {
+      if (!keyed.IsNewest(i, order_, images)) continue;
+      const lake::KeyedRows::Entry& entry = keyed.entries()[i];
+      sorted_.push_back(keyed.row(entry));
+      sequences_.push_back(group->next_sequence + entry.index);
     }
-    group->next_sequence += static_cast<int64_t>(group->refs.size());
+    group->next_sequence += static_cast<int64_t>(keyed.size());
     return WriteFiles(*group, "data", sorted_, sequences_, &pending_.new_files);
   }
 
@@ -357,8 +306,8 @@ class PaimonWriter : public TableWriter {
     std::vector<bool> gone(group->refs.size());
     for (size_t i = 0; i < group->refs.size(); ++i) {
       const RowRef ref = group->refs[i];
-      RowContent content =
-          ContentOf(format_.schema, format_.image_columns, images_[ref.image].columns, ref.row);
+      RowContent content = ContentOf(format_.schema, format_.image_columns,
+                                     waiting_.images()[ref.image].columns, ref.row);
       std::string joined;
       for (const std::string& field : content) {
         joined += std::to_string(field.size()) + ":" + field;
@@ -410,40 +359,6 @@ class PaimonWriter : public TableWriter {
     return WriteFiles(*group, "data", group->refs, sequences_, &pending_.new_files);
   }
 
-  int CompareKeys(const Group& group, const SortEntry& a, const SortEntry& b) const {
-    const RowRef x = group.refs[a.index];
-    const RowRef y = group.refs[b.index];
-    return order_.Compare(images_[x.image].columns, x.row, images_[y.image].columns, y.row);
-  }
-
-  bool SameKey(const Group& group, const SortEntry& a, const SortEntry& b) const {
-    if (a.prefix != b.prefix) return false;
-    return order_.prefix_is_whole() || CompareKeys(group, a, b) == 0;
-  }
-
-  void Sort(Group* group) const {
-    const auto by_prefix = [](const SortEntry& a, const SortEntry& b) {
-      return a.prefix != b.prefix ? a.prefix < b.prefix : a.index < b.index;
-    };
-    const auto by_key = [&](const SortEntry& a, const SortEntry& b) {
-      if (a.prefix != b.prefix) return a.prefix < b.prefix;
-      const int order = CompareKeys(*group, a, b);
-      return order != 0 ? order < 0 : a.index < b.index;
-    };
-    auto& entries = group->entries;
-    const auto sort = [&](const auto& less) {
-      // Inserts with growing keys come sorted.
-      if (!std::is_sorted(entries.begin(), entries.end(), less)) {
-        std::sort(entries.begin(), entries.end(), less);
-      }
-    };
-    if (order_.prefix_is_whole()) {
-      sort(by_prefix);
-    } else {
-      sort(by_key);
-    }
-  }
-
   PaimonTable table_;
   DataFileFormat format_;
   std::shared_ptr<TableState> state_;
@@ -451,21 +366,14 @@ class PaimonWriter : public TableWriter {
   WriterIndex writer_;
   int64_t buffer_bytes_max_;
   const Clock* clock_;
-  MemoryBudget* budget_;
-  RowReporter* reporter_;
+  lake::WaitingRows waiting_;
   std::function<void(const Error&)> warn_;
   lake::KeyOrder order_;
   Router router_;
   FileNames names_;
 
-  std::vector<RowImage> images_;  // after and before of every batch, in this order
-  std::vector<std::shared_ptr<const ProjectedBatch>> batches_;
   std::unordered_map<GroupKey, Group, GroupKeyHash> groups_;
   Group* last_group_ = nullptr;
-  int64_t batch_bytes_ = 0;      // this writer's share of the batches
-  int64_t projected_bytes_ = 0;  // beside them
-  int64_t row_count_ = 0;
-  int64_t charged_ = 0;
   bool taken_ = false;  // the row at hand has found a bucket
   std::vector<RowRef> sorted_;
   std::vector<int64_t> sequences_;

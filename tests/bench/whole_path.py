@@ -21,6 +21,8 @@ SINKS = {
     "paimon, key, 4 buckets": "  type: paimon\n  catalog.properties.warehouse: {work}/warehouse\n"
                               "  table.properties.bucket: 4\n",
     "paimon, append": "  type: paimon\n  catalog.properties.warehouse: {work}/warehouse\n",
+    "iceberg, key": "  type: iceberg\n  catalog.properties.warehouse: {work}/warehouse\n",
+    "iceberg, append": "  type: iceberg\n  catalog.properties.warehouse: {work}/warehouse\n",
 }
 
 

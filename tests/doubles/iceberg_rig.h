@@ -15,6 +15,7 @@
 #include "sinks/clients/objectstore/memory_store.h"
 #include "sinks/iceberg/commit.h"
 #include "sinks/iceberg/compaction.h"
+#include "sinks/iceberg/data_file.h"
 #include "sinks/iceberg/expire.h"
 #include "sinks/iceberg/table_scan.h"
 #include "sinks/iceberg/writer.h"
@@ -29,6 +30,7 @@ class IcebergRig {
   struct Shape {
     bool has_key = true;
     bool partitioned = false;
+    int format_version = 2;
     std::map<std::string, std::string> properties;
     uint64_t seed = 1;
   };
@@ -43,6 +45,7 @@ class IcebergRig {
                              MakeField(2, "note", LogicalType::String(), "\"string\"")};
     if (has_key_) created.schema.identifier_ids = {1};
     if (shape.partitioned) created.spec.fields = {{1, 1000, "id_bucket", "bucket[3]"}};
+    created.format_version = shape.format_version;
     created.properties = shape.properties;
     created.properties.emplace("write.metadata.delete-after-commit.enabled", "true");
     created.properties.emplace("write.metadata.previous-versions-max", "5");
@@ -71,31 +74,24 @@ class IcebergRig {
   }
 
   CommitToken SealRandom(int64_t changes, int64_t ids) {
-    iceberg::WriterSetup setup;
-    setup.table = Table();
-    auto format = iceberg::FileFormat::Make(setup.table.metadata, evolved_);
-    EXPECT_TRUE(format) << format.error().ToString();
-    setup.format = *std::move(format);
-    WriterContext context;
-    context.identity = Identity();
-    context.identity.cut = ++cut_;
-    auto writer = iceberg::MakeIcebergWriter(std::move(setup), context);
-    EXPECT_TRUE(writer) << writer.error().ToString();
-    const Projection projection =
-        Projection::Make(*source_, evolved_, OnCastFailure::kFail, OnNullViolation::kFail);
     ChangeBatchBuilder builder(source_, 0);
-    std::vector<uint32_t> rows;
-    for (int64_t i = 0; i < changes; ++i) {
-      AddRandom(ids, &builder);
-      rows.push_back(static_cast<uint32_t>(i));
+    for (int64_t i = 0; i < changes; ++i) AddRandom(ids, &builder);
+    return Seal(builder.Seal());
+  }
+
+  // The rows of another rig, in one commit.
+  void CommitRowsOf(const IcebergRig& other) {
+    ChangeBatchBuilder builder(source_, 0);
+    for (const auto& [id, note] : other.model_) {
+      builder.BeginRow(Op::kInsert, Point{0, 0, ++line_, 0, 0}, 0);
+      builder.after(0).AppendInt(id);
+      builder.after(1).AppendBytes(note);
+      builder.EndRow();
     }
-    const auto written = (*writer)->Write(builder.Seal(), projection, rows);
-    EXPECT_TRUE(written) << written.error().ToString();
-    const auto part = (*writer)->Prepare(cut_);
-    EXPECT_TRUE(part) << part.error().ToString();
-    const auto token = Committer().Seal(context.identity, {&*part, 1});
-    EXPECT_TRUE(token) << token.error().ToString();
-    return *token;
+    model_ = other.model_;
+    const CommitToken token = Seal(builder.Seal());
+    const auto committed = Committer().Commit({&token, 1});
+    ASSERT_TRUE(committed) << committed.error().ToString();
   }
 
   iceberg::MaintenanceContext Context() {
@@ -145,6 +141,31 @@ class IcebergRig {
     }
     std::ranges::sort(rows);
     return rows;
+  }
+  // Format version 3: "id note" of every row with its row id and the number of its last update.
+  std::map<std::string, std::pair<int64_t, int64_t>> Lineage() const {
+    std::map<std::string, std::pair<int64_t, int64_t>> rows;
+    auto scan = *iceberg::TableScan::Open(Table(), std::nullopt);
+    scan.ReadColumns({1, 2, iceberg::kRowId, iceberg::kLastUpdatedId});
+    std::set<int64_t> ids;
+    for (iceberg::ScannedRow row; *scan.Next(&row);) {
+      const auto columns = row.row.columns();
+      const auto at = row.row.row;
+      const int64_t id = columns[2].Fixed<int64_t>(at);
+      EXPECT_FALSE(columns[2].IsNull(at) || columns[3].IsNull(at));
+      EXPECT_TRUE(ids.insert(id).second) << "two rows have the id " << id;
+      rows[std::to_string(columns[0].Fixed<int64_t>(at)) + " " + std::string(columns[1].Bytes(at)) +
+           " #" + std::to_string(has_key_ ? 0 : id)] = {id, columns[3].Fixed<int64_t>(at)};
+    }
+    return rows;
+  }
+  // Deletion vectors: a file has one at most.
+  void CheckVectors() const {
+    std::set<std::string> files;
+    for (const iceberg::ManifestEntry& entry : Live().deletes) {
+      if (entry.file.format != "PUFFIN") continue;
+      EXPECT_TRUE(files.insert(*entry.file.referenced_data_file).second);
+    }
   }
   iceberg::LiveFiles Live() const {
     const iceberg::LoadedTable table = Table();
@@ -199,6 +220,31 @@ class IcebergRig {
     field.type = std::move(type);
     field.type_json = std::move(json);
     return field;
+  }
+
+  // The next cut, of the rows of one batch.
+  CommitToken Seal(const ChangeBatchPtr& batch) {
+    iceberg::WriterSetup setup;
+    setup.table = Table();
+    auto format = iceberg::FileFormat::Make(setup.table.metadata, evolved_);
+    EXPECT_TRUE(format) << format.error().ToString();
+    setup.format = *std::move(format);
+    WriterContext context;
+    context.identity = Identity();
+    context.identity.cut = ++cut_;
+    auto writer = iceberg::MakeIcebergWriter(std::move(setup), context);
+    EXPECT_TRUE(writer) << writer.error().ToString();
+    const Projection projection =
+        Projection::Make(*source_, evolved_, OnCastFailure::kFail, OnNullViolation::kFail);
+    std::vector<uint32_t> rows(static_cast<size_t>(batch->size()));
+    for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    const auto written = (*writer)->Write(batch, projection, rows);
+    EXPECT_TRUE(written) << written.error().ToString();
+    const auto part = (*writer)->Prepare(cut_);
+    EXPECT_TRUE(part) << part.error().ToString();
+    const auto token = Committer().Seal(context.identity, {&*part, 1});
+    EXPECT_TRUE(token) << token.error().ToString();
+    return *token;
   }
 
   int64_t Below(int64_t end) {

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Replays one recorded change stream into a lake and compares the tables with the source's truth.
 
-usage: replay.py --driftless BIN --case NAME --reader peek|oracle|pypaimon[,...] [--sink paimon|iceberg]
-                 [--keep DIR] [--update]
+usage: replay.py --driftless BIN --case NAME --reader peek|oracle|pypaimon|duckdb|pyiceberg[,...]
+                 [--sink paimon|iceberg] [--format-version 2|3] [--snapshots] [--keep DIR] [--update]
        replay.py --check-reasons
+
+--snapshots (Iceberg): every snapshot, that is the table at every schema change and commit, is read by all the readers
+named, under its own schema, and they must agree.
 
 The cases stand in cases.json: the recording, the truth, the pipeline's options, `compare`, the arguments for
 compare_table.py, `decide`, what to do with changes that stop, and `unreadable`, what a reader cannot read and why: {reader: {table: reason}}. What differs all
@@ -13,10 +16,12 @@ reasons.json: {"cases": RE, "what": RE, "because": text}. --check-reasons assert
 expectation or reason is left over. Exit status: 0 as expected, 1 not, 77 a reader is not installed.
 """
 import argparse
+import itertools
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -42,7 +47,7 @@ def recordings_of(case, folder):
     return files
 
 
-def pipeline_text(case, warehouse, sink="paimon"):
+def pipeline_text(case, warehouse, sink="paimon", format_version=2):
     """The pipeline file of a case; everything not in the case is a default."""
     lines = ["source:", "  type: file", f"  path: {json.dumps(recordings_of(case, os.path.dirname(warehouse)))}"]
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("source", {}).items()]
@@ -50,14 +55,16 @@ def pipeline_text(case, warehouse, sink="paimon"):
     lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("sink", {}).items()]
     if sink == "iceberg":
         # Maintenance after every commit: a recording has few of them.
-        lines += ["  sink.compaction.enabled: true", "  sink.compaction.commit.interval: 1"]
+        lines += ["  sink.compaction.enabled: true", "  sink.compaction.commit.interval: 1",
+                  f'  table.properties.format-version: "{format_version}"']
     if case.get("route"):
         lines.append("route:")
         for rule in case["route"]:
             lines.append(f"  - source-table: {json.dumps(rule[0])}")
             lines.append(f"    sink-table: {json.dumps(rule[1])}")
     lines += ["pipeline:", f"  name: {case['name'].replace('/', '-')}", "  http.address: off"]
-    lines += [f"  {k}: {json.dumps(v)}" for k, v in case.get("pipeline", {}).items()]
+    own = case.get(sink, {}).get("pipeline", {})
+    lines += [f"  {k}: {json.dumps(v)}" for k, v in {**case.get("pipeline", {}), **own}.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -73,7 +80,7 @@ def tables_of(warehouse):
 
 def replayed(args, case, pipeline, state):
     """Runs to the end. A change that stops by policy goes on where the case's `decide` names the table: {table: decision}."""
-    decisions = dict(case.get("decide", {}))
+    decisions = dict(case.get(args.sink, {}).get("decide", case.get("decide", {})))
     while True:
         ran = run([args.driftless, "run", pipeline, "--state", state, "--until-end"])
         if not ran.returncode:
@@ -138,16 +145,87 @@ def by_pypaimon(warehouse, out, unreadable):
         sys.exit(f"pypaimon cannot read {json.dumps(errors, ensure_ascii=False, indent=1)}\nbut the case names {sorted(unreadable)}")
 
 
+def by_engine(engine, warehouse, out, unreadable, flags=()):
+    """What DuckDB or pyiceberg reads. It may fail on the tables of which the case says why; pyiceberg must fail where
+    there are equality deletes, which it does not know. The tables that it could not read."""
+    read = run([os.path.join(TOP, "tests/peers/readers"), "py", os.path.join(HERE, "iceberg_rows.py"), engine, warehouse, out, *flags])
+    if read.returncode:
+        sys.exit(f"{engine} failed:\n" + read.stderr[-3000:])
+    errors = {}
+    for name in sorted(os.listdir(out)):
+        if name.endswith(".error"):
+            with open(os.path.join(out, name), encoding="utf-8") as f:
+                errors[name.removesuffix(".error")] = f.read().strip()
+    wrong = {t: e for t, e in errors.items() if not e.startswith("equality deletes") and t.split("@")[0] not in unreadable}
+    if wrong:
+        sys.exit(f"{engine} cannot read {json.dumps(wrong, ensure_ascii=False, indent=1)}\nbut the case names {sorted(unreadable)}")
+    return set(errors)
+
+
+def same_float(kind, value):
+    """A FLOAT as the number that it is: readers print it with more digits or fewer."""
+    return struct.unpack("f", struct.pack("f", value))[0] if kind == "float" and isinstance(value, (int, float)) else value
+
+
+def rows_of_snapshot(lines, kinds):
+    return sorted(json.dumps({n: same_float(kinds[n], v) for n, v in json.loads(line).items()}, sort_keys=True) for line in lines)
+
+
+def every_snapshot(args, readers, case, pipeline, warehouse, work):
+    """All readers agree about every snapshot that is kept. How many there are."""
+    wanted = []
+    for table in tables_of(warehouse):
+        db, name = table.split(".", 1)
+        folder = os.path.join(warehouse, db, name, "metadata")
+        newest = max((f for f in os.listdir(folder) if re.fullmatch(r"v\d+\.metadata\.json", f)), key=lambda f: int(f[1:].split(".")[0]))
+        with open(os.path.join(folder, newest), encoding="utf-8") as f:
+            metadata = json.load(f)
+        schemas = {s["schema-id"]: {c["name"]: c["type"] for c in s["fields"]} for s in metadata["schemas"]}
+        wanted += [(table, str(s["snapshot-id"]), schemas[s["schema-id"]]) for s in metadata.get("snapshots", [])]
+    asked = "".join("\t".join(["rows", "--hadoop", warehouse, t, "--snapshot", s]) + "\n" for t, s, _ in wanted)
+    answers = run([os.path.join(TOP, "tests/peers/oracle"), "iceberg", "batch"], input=asked)
+    got = re.findall(r"(.*?)^#end (\d)(.*?)$\n?", answers.stdout, re.S | re.M)
+    if len(got) != len(wanted) or any(failed != "0" for _, failed, _ in got):
+        sys.exit(f"the reference reader fails: {[e for _, f, e in got if f != '0'][:3]}{answers.stderr[-2000:]}")
+    truth = {(t, s): rows_of_snapshot(text.splitlines(), kinds) for (t, s, kinds), (text, _, _) in zip(wanted, got)}
+    read = {}
+    for reader in readers:
+        if reader in ("oracle", "peek"):
+            continue
+        out = os.path.join(work, reader + ".snapshots")
+        failed = by_engine(reader, warehouse, out, case.get("unreadable", {}).get(reader, {}), ["--snapshots"])
+        for table, snapshot, kinds in wanted:
+            if f"{table}@{snapshot}" not in failed:
+                with open(os.path.join(out, f"{table}@{snapshot}.jsonl"), encoding="utf-8") as f:
+                    lines = [json.dumps(json.loads(line)["row"]) for line in f.readlines()[1:]]
+                read[reader, table, snapshot] = rows_of_snapshot(lines, kinds)
+    for table, snapshot, kinds in wanted:
+        peeked = run([args.driftless, "peek", pipeline, "--table", table, "--snapshot", snapshot, "--output", "json"])
+        if peeked.returncode:
+            sys.exit(f"peek of {table} at {snapshot} failed: {peeked.stderr}")
+        read["peek", table, snapshot] = rows_of_snapshot([x for x in peeked.stdout.split("\n") if x], kinds)
+    for (reader, table, snapshot), rows in read.items():
+        if rows != truth[table, snapshot]:
+            pair = next((p for p in itertools.zip_longest(rows, truth[table, snapshot]) if p[0] != p[1]))
+            sys.exit(f"{table} at snapshot {snapshot}: {reader} reads {len(rows)} rows, the reference reader "
+                     f"{len(truth[table, snapshot])}; the first that differ:\n{pair[0]}\n{pair[1]}")
+    print(f"{case['name']}: {len(wanted)} snapshots, read alike by the reference reader and "
+          + ", ".join(f"{r} ({sum(k[0] == r for k in read)})" for r in sorted({k[0] for k in read})))
+
+
 def read_back(args, reader, case, pipeline, warehouse, work):
-    """Arguments for compare_table.py that name the sink."""
+    """Arguments for compare_table.py that name the sink, and the tables that the reader must not be asked for."""
     out = os.path.join(work, reader)
+    unreadable = set(case.get("unreadable", {}).get(reader, {}))
     if reader == "peek":
         by_peek(args.driftless, pipeline, warehouse, out)
     elif reader == "oracle":
         by_oracle(args.sink, warehouse, out)
+    elif reader == "pypaimon":
+        by_pypaimon(warehouse, out, unreadable)
     else:
-        by_pypaimon(warehouse, out, case.get("unreadable", {}).get(reader, {}))
-    return ["--sink-dir", out]
+        unreadable |= by_engine(reader, warehouse, out, unreadable)
+    return ["--sink-dir", out], unreadable
 
 
 def summary(details):
@@ -172,6 +250,15 @@ def summary(details):
 def case_named(name):
     with open(os.path.join(HERE, "cases.json"), encoding="utf-8") as f:
         return {c["name"]: c for c in json.load(f)}[name]
+
+
+def expectation(args):
+    """Under which name the expected differences stand. What holds for Paimon holds for Iceberg, unless said apart;
+    format version 3 has its own, since it can say more."""
+    if args.sink == "iceberg" and args.format_version == 3:
+        return "iceberg3." + args.case
+    own = "iceberg." + args.case
+    return own if args.sink == "iceberg" and os.path.exists(expected_path(own)) else args.case
 
 
 def expected_path(name):
@@ -221,7 +308,7 @@ def without_reason(name, differences, used=None):
     left = []
     for item in items_of(differences):
         for number, r in enumerate(reasons()):
-            if re.fullmatch(r["cases"], name) and re.fullmatch(r["what"], item) and r["because"]:
+            if re.fullmatch(r["cases"], re.sub("^iceberg3?\\.", "", name)) and re.fullmatch(r["what"], item) and r["because"]:
                 if used is not None:
                     used.add(number)
                 break
@@ -233,7 +320,7 @@ def without_reason(name, differences, used=None):
 def check_reasons():
     """Every expectation has a case, every difference a reason, and every reason a difference."""
     with open(os.path.join(HERE, "cases.json"), encoding="utf-8") as f:
-        names = [c["name"] for c in json.load(f)]
+        names = [sink + c["name"] for c in json.load(f) for sink in ("", "iceberg.", "iceberg3.")]
     used, wrong = set(), []
     for name in names:
         wrong += ["no reason for " + item for item in without_reason(name, expected_of(name), used)]
@@ -247,17 +334,21 @@ def check_reasons():
 
 def compare(args, reader, case, pipeline, warehouse, work):
     """The summary of what differs, and compare_table.py's report."""
+    return compare_readable(args, reader, case, pipeline, warehouse, work)[:2]
+
+
+def compare_readable(args, reader, case, pipeline, warehouse, work):
+    """The same, and the tables that the reader cannot read."""
     details = os.path.join(work, f"details.{reader}.json")
     truth = os.path.join(TOP, "tests/data/truth", case["truth"])
-    unreadable = case.get("unreadable", {}).get(reader, {})
+    sink, unreadable = read_back(args, reader, case, pipeline, warehouse, work)
     compared = run([sys.executable, os.path.join(HERE, "compare_table.py"), "--schema", truth + ".final.schema.jsonl.gz",
-                    "--rows", truth + ".final.rows.jsonl.gz", "--json", details, *case.get("compare", []),
-                    *read_back(args, reader, case, pipeline, warehouse, work)])
+                    "--rows", truth + ".final.rows.jsonl.gz", "--json", details, *case.get("compare", []), *sink])
     if compared.returncode not in (0, 1) or not os.path.exists(details):
         sys.exit(compared.stdout + compared.stderr)
     with open(details, encoding="utf-8") as f:
         tables = [t for t in json.load(f)["tables"] if t["table"] not in unreadable]
-    return summary(tables), compared.stdout
+    return summary(tables), compared.stdout, unreadable
 
 
 def main():
@@ -266,15 +357,18 @@ def main():
     ap.add_argument("--case")
     ap.add_argument("--reader", type=lambda text: text.split(","), default=["peek"])
     ap.add_argument("--sink", choices=["paimon", "iceberg"], default="paimon")
+    ap.add_argument("--format-version", type=int, default=2)
+    ap.add_argument("--snapshots", action="store_true")
     ap.add_argument("--check-reasons", action="store_true")
     ap.add_argument("--keep", help="work in this folder and leave it")
     ap.add_argument("--update", action="store_true", help="write the expected differences anew")
+    ap.add_argument("--update-as", help="... under this name")
     args = ap.parse_args()
     if args.check_reasons:
         check_reasons()
     case = case_named(args.case)
-    for reader, peer in (("oracle", "oracle"), ("pypaimon", "readers")):
-        if reader in args.reader and not os.path.exists(os.path.join(PEERS, "dist", peer, ".stamp")):
+    for reader, peer in (("oracle", "oracle"), ("pypaimon", "readers"), ("duckdb", "readers"), ("pyiceberg", "readers")):
+        if (reader in args.reader or (args.snapshots and reader == "oracle")) and not os.path.exists(os.path.join(PEERS, "dist", peer, ".stamp")):
             sys.exit(SKIPPED)
 
     work = args.keep or tempfile.mkdtemp(prefix="driftless-replay-")
@@ -283,20 +377,21 @@ def main():
         warehouse = os.path.join(work, "warehouse")
         pipeline = os.path.join(work, "pipeline.yaml")
         with open(pipeline, "w", encoding="utf-8") as f:
-            f.write(pipeline_text(case, warehouse, args.sink))
+            f.write(pipeline_text(case, warehouse, args.sink, args.format_version))
         replayed(args, case, pipeline, os.path.join(work, "state"))
         for reader in args.reader:
-            got, report = compare(args, reader, case, pipeline, warehouse, work)
+            got, report, unreadable = compare_readable(args, reader, case, pipeline, warehouse, work)
             if args.update:
-                update(args.case, got)
-            unreadable = case.get("unreadable", {}).get(reader, {})
-            expected = {t: d for t, d in expected_of(args.case).items() if t not in unreadable}
+                update(args.update_as or expectation(args), got)
+            expected = {t: d for t, d in expected_of(expectation(args)).items() if t not in unreadable}
             if got != expected:
                 sys.exit(f"by {reader}: not the expected differences:\n{report}{json.dumps(got, indent=1, ensure_ascii=False)}")
-            if left := without_reason(args.case, got):
+            if left := without_reason(expectation(args), got):
                 sys.exit("differences without a reason in reasons.json:\n" + "\n".join(left) + "\n" + report)
-            print(f"{args.case} by {reader}: {len(tables_of(warehouse))} tables, "
+            print(f"{args.case} by {reader}: {len(set(tables_of(warehouse)) - set(unreadable))} tables, "
                   + (f"{len(got)} with known differences" if got else "all equal to the truth"))
+        if args.snapshots:
+            every_snapshot(args, args.reader, case, pipeline, warehouse, work)
     finally:
         if not args.keep:
             shutil.rmtree(work, ignore_errors=True)

@@ -194,7 +194,7 @@ def main():
     count = 0
     for cell in cells:
         kinds = [(cell["sink"], False)]
-        if cell["sink"] in ("paimon", *ADDRESSES):
+        if cell["sink"] in ("paimon", "iceberg", *ADDRESSES):
             kinds.append((f"{cell['sink']}-real", True))
         for name, real in kinds:
             target = folder / name

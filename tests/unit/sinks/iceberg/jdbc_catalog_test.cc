@@ -19,10 +19,10 @@ class JdbcCatalogTest : public testing::Test {
   ~JdbcCatalogTest() override { std::filesystem::remove_all(folder_); }
 
   std::unique_ptr<Catalog> Open(const std::string& name = "c") const {
-    return MakeJdbcCatalog({{"uri", "jdbc:sqlite:" + folder_ + "/catalog.db"},
-                            {"warehouse", folder_ + "/warehouse"},
-                            {"catalog-name", name}},
-                           SystemClock());
+    return *MakeJdbcCatalog({{"uri", "jdbc:sqlite:" + folder_ + "/catalog.db"},
+                             {"warehouse", folder_ + "/warehouse"},
+                             {"catalog-name", name}},
+                            SystemClock());
   }
   static NewTable Table() {
     NewTable created;
@@ -85,12 +85,33 @@ TEST_F(JdbcCatalogTest, WritersOfManyProcessesLoseNothing) {
 }
 
 TEST_F(JdbcCatalogTest, AFolderThatIsNotThereIsSaid) {
-  const auto catalog = MakeJdbcCatalog(
+  const auto catalog = *MakeJdbcCatalog(
       {{"uri", "jdbc:sqlite:" + folder_ + "/no/catalog.db"}, {"warehouse", folder_}},
       SystemClock());
   const auto connected = catalog->Connect();
   ASSERT_FALSE(connected);
   EXPECT_THAT(connected.error().ToString(), testing::HasSubstr("catalog.properties.uri"));
+}
+
+TEST(JdbcCatalogOptions, AddressesThatAreNotUnderstoodAreSaid) {
+  const auto error = [](const std::string& uri) {
+    const auto made = MakeJdbcCatalog({{"uri", uri}, {"warehouse", "/w"}}, SystemClock());
+    return made ? std::string() : made.error().ToString();
+  };
+  EXPECT_EQ(error("jdbc:postgresql://h:1,[::1]:2/db?sslmode=require&ApplicationName=a"), "");
+  EXPECT_EQ(error("jdbc:postgresql:db"), "");
+  EXPECT_THAT(error("jdbc:postgresql://h"), testing::HasSubstr("no database is named"));
+  EXPECT_THAT(error("jdbc:postgresql://h/"), testing::HasSubstr("no database is named"));
+  EXPECT_THAT(error("jdbc:postgresql://h/db?targetServerType=any"),
+              testing::HasSubstr("targetServerType is not known"));
+  EXPECT_THAT(error("jdbc:mysql://h/db"), testing::HasSubstr("jdbc:postgresql://"));
+}
+
+TEST(JdbcCatalogOptions, APasswordIsNoPartOfTheIdentity) {
+  const auto catalog = MakeJdbcCatalog(
+      {{"uri", "jdbc:postgresql://h/db?user=u&password=pw"}, {"warehouse", "/w"}}, SystemClock());
+  ASSERT_TRUE(catalog);
+  EXPECT_THAT((*catalog)->identity(), testing::Not(testing::HasSubstr("pw")));
 }
 
 }  // namespace

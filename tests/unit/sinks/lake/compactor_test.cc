@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <future>
 #include <latch>
 #include <thread>
@@ -35,6 +36,33 @@ TEST(CompactorTest, CompactsEachWaitingTableOnce) {
     done.wait();
   }
   EXPECT_EQ(seen, (std::vector<TablePath>{kOrders, kItems}));
+}
+
+TEST(CompactorTest, FinishWaitsForARunThatBeganAfterIt) {
+  std::mutex mutex;
+  std::vector<TablePath> seen;
+  std::latch started(1);
+  std::promise<void> go;
+  Compactor compactor([&](const TablePath& table, const std::atomic<bool>&) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      seen.push_back(table);
+      if (seen.size() > 1) return;
+    }
+    started.count_down();
+    go.get_future().wait();
+  });
+  compactor.Enqueue(kOrders);
+  started.wait();
+  compactor.Enqueue(kItems);
+  std::jthread releasing([&] { go.set_value(); });
+  compactor.Finish(kOrders);  // not the run that was under way
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), kOrders), 2);
+  }
+  const Compactor::Pause pause(&compactor, kOrders);
+  compactor.Finish(kOrders);  // returns at once
 }
 
 TEST(CompactorTest, APauseStopsWhatRunsAndKeepsTheTableOut) {

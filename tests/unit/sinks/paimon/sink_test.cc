@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sinks/clients/objectstore/memory_store.h"
+#include "sinks/paimon/compaction.h"
 #include "tests/doubles/paimon_rig.h"
 
 namespace driftless::paimon {
@@ -12,8 +13,9 @@ namespace {
 // runtime uses: assign, write, prepare, seal, commit.
 class SinkRun {
  public:
-  SinkRun(std::shared_ptr<MemoryStore> store, PaimonSchema schema)
-      : rig_(store, std::move(schema), 3), store_(std::move(store)) {
+  SinkRun(std::shared_ptr<MemoryStore> store, PaimonSchema schema,
+          Compaction compaction = Compaction::kNone)
+      : rig_(store, std::move(schema), 3), store_(std::move(store)), compaction_(compaction) {
     Start();
   }
 
@@ -23,7 +25,7 @@ class SinkRun {
     SinkEnvironment environment;
     environment.pipeline_name = "pipe";
     environment.sink_name = "lake";
-    auto sink = MakePaimonSinkOver(store_, options, environment);
+    auto sink = MakePaimonSinkOver(store_, options, environment, compaction_);
     ASSERT_TRUE(sink.has_value());
     sink_ = std::move(*sink);
     evolved_ = rig_.Evolved();
@@ -90,6 +92,7 @@ class SinkRun {
  private:
   testing::PaimonRig rig_;
   std::shared_ptr<MemoryStore> store_;
+  Compaction compaction_;
   std::unique_ptr<Sink> sink_;
   EvolvedSchema evolved_;
   std::vector<TableWriterPtr> writers_;
@@ -205,6 +208,25 @@ TEST(PaimonSinkTest, AnAbortedTokenLeavesNothing) {
   ASSERT_TRUE(run.sink().Abort(std::span(&token, 1)).has_value());
   EXPECT_EQ(run.DataFiles(), 0u);
   EXPECT_EQ(run.rig().Read().size(), 0u);
+}
+
+// However fast the commits come, readers never have to merge more than the table allows.
+TEST(PaimonSinkTest, NoBucketHasMoreSortedRunsThanTheStopTrigger) {
+  for (const auto& [stop, most] : {std::pair("2", 3U), std::pair("5", 5U), std::pair("", 6U)}) {
+    std::map<std::string, std::string> options = {{"bucket", "1"},
+                                                  {"num-sorted-run.compaction-trigger", "3"}};
+    if (*stop != '\0') options["num-sorted-run.stop-trigger"] = stop;
+    SinkRun run(std::make_shared<MemoryStore>(), Orders(options), Compaction::kBackground);
+    const TableSchemaPtr source = run.rig().Source();
+    for (CutId cut = 1; cut <= 40; ++cut) {
+      ASSERT_TRUE(run.Write(Inserts(source, 0, 200), cut, *source).has_value());
+      run.Commit(run.Seal(cut));
+      const PaimonTable table = run.rig().table();
+      const auto runs = SortedRuns(*table.LiveFiles(**table.LatestSnapshot()));
+      ASSERT_LE(runs.size(), most) << "stop trigger " << stop << ", cut " << cut;
+    }
+    EXPECT_EQ(run.rig().Read().size(), 200u);
+  }
 }
 
 TEST(PaimonSinkTest, ANullKeyIsRefusedWithTheTablesName) {

@@ -1,28 +1,22 @@
 #pragma once
 
-#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "schema/base/result.h"
-
-struct sqlite3;
+#include "sinks/iceberg/catalog_database.h"
 
 namespace driftless::iceberg {
 
-// The rows of a JdbcCatalog in an SQLite database (tables iceberg_tables and
-// iceberg_namespace_properties, schema versions 0 and 1). Thread-safe. Errors: kUnavailable: the
-// database is busy; kNotFound, kPermission, kCorrupt.
-class SqliteCatalogRows {
+// The rows of a JdbcCatalog (tables iceberg_tables and iceberg_namespace_properties, schema
+// versions 0 and 1). Thread-safe. Errors: the database's (catalog_database.h).
+class CatalogRows {
  public:
-  SqliteCatalogRows(std::string file, std::string catalog)
-      : file_(std::move(file)), catalog_(std::move(catalog)) {}
-  ~SqliteCatalogRows();
-  SqliteCatalogRows(const SqliteCatalogRows&) = delete;
-  SqliteCatalogRows& operator=(const SqliteCatalogRows&) = delete;
+  CatalogRows(std::unique_ptr<CatalogDatabase> database, std::string catalog)
+      : database_(std::move(database)), catalog_(std::move(catalog)) {}
 
   // Opens the database; makes the tables where they are missing.
   Result<void> Open();
@@ -46,17 +40,14 @@ class SqliteCatalogRows {
 
  private:
   Result<void> OpenLocked();
-  Result<std::vector<std::string>> Query(const std::string& sql,
-                                         const std::vector<std::string>& values);
-  Result<int64_t> Change(const std::string& sql, const std::vector<std::string>& values);
-  Result<void> CommitLocked();
-  Error LastError(const std::string& what) const;
+  Result<std::optional<std::string>> FirstLocked(const std::string& sql,
+                                                 const std::vector<std::string>& values);
 
-  const std::string file_;
-  const std::string catalog_;
   std::mutex mutex_;
-  sqlite3* database_ = nullptr;
-  bool has_type_ = true;  // schema version 1
+  std::unique_ptr<CatalogDatabase> database_;
+  const std::string catalog_;
+  bool is_ready_ = false;  // the tables are there
+  bool has_type_ = true;   // schema version 1
 };
 
 }  // namespace driftless::iceberg
