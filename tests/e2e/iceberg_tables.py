@@ -196,10 +196,10 @@ def an_existing_table_is_compared(driftless, folder):
 def added_columns_have_their_default(driftless, folder):
     """In format version 3 rows from before read what they read at the source; in version 2 NULL, and `plan` says so."""
     defaults = [("i", "INT", "7", 7), ("big", "BIGINT", "-9000000000", -9000000000), ("s", "VARCHAR(20)", "'it''s'", "it's"),
-                ("empty", "VARCHAR(20)", "''", ""), ("d", "DECIMAL(10,2)", "1.5", "1.50"), ("day", "DATE", "'2024-02-29'", "2024-02-29"),
-                ("at", "DATETIME(3)", "'2024-02-29 01:02:03.456'", "2024-02-29T01:02:03.456000"),
-                ("t", "TIME", "'10:20:30'", "10:20:30.000000"), ("f", "DOUBLE", "0.25", 0.25),
-                ("none", "INT", None, None), ("nil", "INT", "NULL", None)]
+                ("blank", "VARCHAR(20)", "''", ""), ("price", "DECIMAL(10,2)", "1.5", "1.50"), ("on_day", "DATE", "'2024-02-29'", "2024-02-29"),
+                ("seen", "DATETIME(3)", "'2024-02-29 01:02:03.456'", "2024-02-29T01:02:03.456000"),
+                ("clock", "TIME", "'10:20:30'", "10:20:30.000000"), ("rate", "DOUBLE", "0.25", 0.25),
+                ("no_default", "INT", None, None), ("null_default", "INT", "NULL", None)]
     for version in (2, 3):
         here = os.path.join(folder, str(version))
         os.makedirs(here)
