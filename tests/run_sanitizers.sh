@@ -16,15 +16,20 @@ export DRIFTLESS_RANDOM_SEEDS=${DRIFTLESS_RANDOM_SEEDS-20} DRIFTLESS_PAIMON_SEED
 replay='^replay\.mysql-9\.7/a_ddl\.plain\.peek$'
 [ $# -gt 0 ] || set -- asan tsan
 for preset in "$@"; do
+  skipped='^$'
   case $preset in
     asan) units=(unit_schema unit_config unit_sql unit_sinks unit_pipeline ddl_fuzz yaml_fuzz binlog_fuzz)
       folders='unit/.*|sim|fuzz' ;;
-    tsan) units=(unit_sinks unit_pipeline) folders='unit/(sinks|pipeline)|sim' ;;
+    tsan)
+      units=(unit_sinks unit_pipeline) folders='unit/(sinks|pipeline)|sim'
+      # librdkafka's mock brokers start C11 threads, which this ThreadSanitizer does not see begin: it dies in them.
+      skipped='^unit/sinks\.KafkaSinkTest'
+      ;;
     *) echo "usage: run_sanitizers.sh [asan|tsan ...]" >&2; exit 2 ;;
   esac
   cmake --preset "$preset" >/dev/null
   targets=()
   for target in driftless sim "${units[@]}"; do targets+=(--target "$target"); done
   cmake --build "build/$preset" -j "$(nproc)" "${targets[@]}"
-  tests/run_tests.sh "build/$preset" -R "^($folders)\.|$replay"
+  tests/run_tests.sh "build/$preset" -R "^($folders)\.|$replay" -E "$skipped"
 done
