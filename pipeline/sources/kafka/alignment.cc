@@ -41,53 +41,54 @@ void StatementAlignment::TakeForSent(StatementMark mark) {
     sent_unmarked_ = std::max(sent_unmarked_, mark.number);
     return;
   }
-  const auto place = std::lower_bound(sent_.begin(), sent_.end(), mark);
-  if (place != sent_.end() && *place == mark) return;
-  sent_.insert(place, mark);
+  if (IsSent(mark)) return;
+  sent_.push_back(mark);
   constexpr size_t kMax = 16;
   if (sent_.size() > kMax) sent_.erase(sent_.begin());
 }
 
-bool StatementAlignment::FirstOf(StatementMark* first, bool* in_all, size_t* sender) const {
-  bool any = false;
-  *in_all = true;
+std::optional<StatementAlignment::Meeting> StatementAlignment::Meet() const {
+  std::optional<Meeting> meeting;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const Lane& lane = lanes_[i];
     if (lane.has_ended) continue;
-    if (!lane.has_arrived) return false;
-    if (any && lane.arrived != *first) *in_all = false;
-    if (!any || lane.arrived < *first) {
-      *first = lane.arrived;
-      *sender = i;
+    // One that may go on from where it is has not come to its next statement.
+    if (!lane.has_arrived || IsSent(lane.arrived)) return std::nullopt;
+    if (!meeting) meeting = Meeting{lane.arrived, i};
+    if (lane.arrived != meeting->first) meeting->in_all = false;
+    if (lane.arrived < meeting->first) {
+      meeting->first = lane.arrived;
+      meeting->sender = i;
     }
-    any = true;
+    meeting->is_known |= lane.knows;
   }
-  return any;
+  return meeting;
 }
 
 StatementAlignment::Turn StatementAlignment::Arrive(size_t partition, StatementMark mark,
-                                                    const SourceOutput& output) {
+                                                    bool knows, const SourceOutput& output) {
   std::unique_lock<std::mutex> lock(mutex_);
   Lane& lane = lanes_[partition];
   lane.arrived = mark;
   lane.has_arrived = true;
+  lane.knows = knows;
   moved_.notify_all();
   const auto go_on = [&](Turn turn) {
-    if (turn != Turn::kSend) lane.has_arrived = false;
+    lane.has_arrived = false;
     if (turn == Turn::kFollow && mark.run == 0) lane.unmarked = mark.number;
     return turn;
   };
   while (true) {
     if (output.stopping()) return go_on(Turn::kStop);
-    if (IsSent(mark)) return go_on(Turn::kFollow);
-    // Others are behind a later statement already, without this one.
-    if (mark.run != 0 && !sent_.empty() && mark < sent_.back()) return go_on(Turn::kSkip);
-    StatementMark first;
-    bool in_all = false;
-    size_t sender = 0;
-    if (FirstOf(&first, &in_all, &sender) && first == mark) {
-      if (!in_all) return go_on(Turn::kSkip);
-      if (sender == partition) return go_on(Turn::kSend);
+    if (IsSent(mark)) return go_on(knows ? Turn::kSkip : Turn::kFollow);
+    if (const auto meeting = Meet(); meeting && meeting->first == mark) {
+      if (!meeting->in_all) return go_on(Turn::kSkip);
+      if (meeting->is_known) {
+        TakeForSent(mark);
+        moved_.notify_all();
+        continue;
+      }
+      if (meeting->sender == partition) return Turn::kSend;
     }
     moved_.wait_for(lock, kLookAgain);
   }
@@ -95,7 +96,7 @@ StatementAlignment::Turn StatementAlignment::Arrive(size_t partition, StatementM
 
 StatementAlignment::Turn StatementAlignment::ArriveUnmarked(size_t partition,
                                                             const SourceOutput& output) {
-  return Arrive(partition, {0, unmarked(partition) + 1}, output);
+  return Arrive(partition, {0, unmarked(partition) + 1}, /*knows=*/false, output);
 }
 
 void StatementAlignment::Sent(size_t partition) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,15 @@ class StatementAlignment {
   enum class Turn : uint8_t {
     kSend,
     kFollow,  // another partition has sent it
-    // Some partitions do not have it: its writer was killed while it sent it. It has not taken
-    // effect, and comes again.
+    // It was carried out before, or some partitions do not have it: its writer was killed while it
+    // sent it. Then it has not taken effect, and comes again.
     kSkip,
     kStop,
   };
   // Called by the partition's thread in front of a statement, its rows before it sent. Waits until
-  // all have come here, and, where another one sends, until that has sent it.
-  Turn Arrive(size_t partition, StatementMark mark, const SourceOutput& output);
+  // all have come here, and, where another one sends, until that has sent it. `knows`: the
+  // partition has met the same statement before, under another mark; whoever has not follows.
+  Turn Arrive(size_t partition, StatementMark mark, bool knows, const SourceOutput& output);
   // The same for the partition's next statement without a mark.
   Turn ArriveUnmarked(size_t partition, const SourceOutput& output);
   // The one whose turn it was to send has done so.
@@ -56,6 +58,7 @@ class StatementAlignment {
     uint64_t unmarked = 0;  // statements without a mark behind it
     StatementMark arrived;  // the statement that it has come to, or went on from
     bool has_arrived = false;
+    bool knows = false;  // it stood there before, and was carried out
     bool has_ended = false;
   };
   struct Shown {
@@ -64,15 +67,21 @@ class StatementAlignment {
   };
   bool IsSent(StatementMark mark) const;
   void TakeForSent(StatementMark mark);
-  // The first of the statements that partitions wait at; false while one is still on its way.
-  bool FirstOf(StatementMark* first, bool* in_all, size_t* sender) const;
+  // The first of the statements that partitions wait at.
+  struct Meeting {
+    StatementMark first;
+    size_t sender = 0;
+    bool in_all = true;  // all wait at it
+    bool is_known = false;
+  };
+  std::optional<Meeting> Meet() const;  // none while a partition is still on its way
 
   mutable std::mutex mutex_;
   std::condition_variable moved_;
   std::vector<Lane> lanes_;
   // That were sent on in this process, or before it.
   uint64_t sent_unmarked_ = 0;
-  std::vector<StatementMark> sent_;  // with a mark: what a partition may still come to
+  std::vector<StatementMark> sent_;  // with a mark: what a partition may still come to, in order
   std::map<TablePath, Shown> announced_;
 };
 

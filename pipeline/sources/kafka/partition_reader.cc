@@ -350,14 +350,16 @@ class KafkaPartitionReader::Reading {
   }
 
   StatementAlignment::Turn TurnAt(const MarkedStatement& statement) {
-    if (resume_.recent.Contains(statement.identity)) {
+    using Turn = StatementAlignment::Turn;
+    const bool knows = resume_.recent.Contains(statement.identity);
+    Turn turn = knows ? Turn::kSkip : Turn::kSend;
+    if (partition_.alignment != nullptr) {
+      turn = partition_.alignment->Arrive(partition_.index, statement.mark, knows, output_);
+    }
+    if (knows) {
       spdlog::info("{}:{}: a statement stands here again: its writer was started again", origin_,
                    statement.offset);
-      return StatementAlignment::Turn::kSkip;
-    }
-    if (partition_.alignment == nullptr) return StatementAlignment::Turn::kSend;
-    const auto turn = partition_.alignment->Arrive(partition_.index, statement.mark, output_);
-    if (turn == StatementAlignment::Turn::kSkip) {
+    } else if (turn == Turn::kSkip) {
       spdlog::warn(
           "{}:{}: a statement does not stand in every partition, and is passed over: its writer "
           "was stopped while it sent it, and sends it again",
