@@ -129,6 +129,10 @@ def write_drop(folder):
     stream.close()
 
 
+def by_id(rows):
+    return sorted(rows, key=lambda row: row["id"])
+
+
 def a_held_drop_table_outlives_a_kill(driftless, folder):
     write_drop(folder)
     users = 10 + rows_max // 100
@@ -138,24 +142,25 @@ def a_held_drop_table_outlives_a_kill(driftless, folder):
             pipeline="  schema.change.approval: [drop.table]\n  parking.memory-bytes-max: 256 kb\n")
         process = pipeline.start()
         try:
-            eventually(lambda: parked_bytes(pipeline) > 1 << 19, "rows are parked", process)
+            eventually(lambda: parked_bytes(pipeline) > 1 << 19, "rows are parked", process, 150)
             process.send_signal(signal.SIGKILL)
             process.wait()
             process = pipeline.start()
-            eventually(lambda: len(cluster.rows_or_none("users")) == users, "the other table goes on", process)
-            eventually(lambda: cluster.rows_or_none("orders") != [], "the rows in front of it", process)
-            check(cluster.rows("orders") == OLD_ROWS, "the held statement was carried out")
+            eventually(lambda: len(cluster.rows_or_none("users")) == users, "the other table goes on", process, 150)
+            eventually(lambda: len(cluster.rows_or_none("orders")) == len(OLD_ROWS), "the rows in front of it", process, 150)
+            check(by_id(cluster.rows("orders")) == OLD_ROWS, f"the rows in front of it are {cluster.rows('orders')}")
             held = [r for r in pipeline.audit() if r["event"] == "drop.table"]
             check(len({r["id"] for r in held}) == 1 and held[-1]["result"] == "held", f"{held}")
             pipeline.decide("approve", str(held[-1]["id"]))
             process.send_signal(signal.SIGTERM)
-            check(process.wait(timeout=180) == 0, "no clean stop")
+            with open(pipeline.log, encoding="utf-8", errors="replace") as log:
+                check(process.wait(timeout=250) == 0, f"no clean stop:\n{log.read()[-3000:]}")
             process = None
         finally:
             if process is not None:
                 process.kill()
                 process.wait()
-        rows = cluster.rows("orders")
+        rows = by_id(cluster.rows("orders"))
         check(rows == [{"id": i, "n": BIG + i} for i in range(rows_max)],
               f"{len(rows)} rows arrived, the first: {str(rows[:1])[:200]}")
         check(parked_bytes(pipeline) == 0, "segments are left")
