@@ -187,7 +187,7 @@ def every_snapshot(args, readers, case, pipeline, warehouse, work):
     got = re.findall(r"(.*?)^#end (\d)(.*?)$\n?", answers.stdout, re.S | re.M)
     if len(got) != len(wanted) or any(failed != "0" for _, failed, _ in got):
         sys.exit(f"the reference reader fails: {[e for _, f, e in got if f != '0'][:3]}{answers.stderr[-2000:]}")
-    truth = {(t, s): rows_of_snapshot(text.splitlines(), kinds) for (t, s, kinds), (text, _, _) in zip(wanted, got)}
+    truth = {(t, s): rows_of_snapshot([x for x in text.split("\n") if x], kinds) for (t, s, kinds), (text, _, _) in zip(wanted, got)}
     read = {}
     for reader in readers:
         if reader in ("oracle", "peek"):
@@ -197,7 +197,7 @@ def every_snapshot(args, readers, case, pipeline, warehouse, work):
         for table, snapshot, kinds in wanted:
             if f"{table}@{snapshot}" not in failed:
                 with open(os.path.join(out, f"{table}@{snapshot}.jsonl"), encoding="utf-8") as f:
-                    lines = [json.dumps(json.loads(line)["row"]) for line in f.readlines()[1:]]
+                    lines = [json.dumps(json.loads(line)["row"]) for line in f.read().split("\n")[1:] if line]
                 read[reader, table, snapshot] = rows_of_snapshot(lines, kinds)
     for table, snapshot, kinds in wanted:
         peeked = run([args.driftless, "peek", pipeline, "--table", table, "--snapshot", snapshot, "--output", "json"])
@@ -279,6 +279,15 @@ def update(name, differences):
     with open(expected_path(name), "w", encoding="utf-8") as f:
         json.dump(differences, f, indent=1, ensure_ascii=False)
         f.write("\n")
+
+
+def in_words_of_all(differences):
+    """The differences without the names of the sink's types: each reader of Iceberg tables has its own."""
+    text = json.loads(json.dumps(differences))
+    for what in text.values():
+        if "types" in what.get("schema", {}):
+            what["schema"]["types"] = sorted(what["schema"]["types"])
+    return text
 
 
 def items_of(differences):
@@ -382,7 +391,10 @@ def main():
             if args.update:
                 update(args.update_as or expectation(args), got)
             expected = {t: d for t, d in expected_of(expectation(args)).items() if t not in unreadable}
-            if got != expected:
+            is_same = got == expected
+            if args.sink == "iceberg" and reader != "peek":
+                is_same = in_words_of_all(got) == in_words_of_all(expected)
+            if not is_same:
                 sys.exit(f"by {reader}: not the expected differences:\n{report}{json.dumps(got, indent=1, ensure_ascii=False)}")
             if left := without_reason(expectation(args), got):
                 sys.exit("differences without a reason in reasons.json:\n" + "\n".join(left) + "\n" + report)
