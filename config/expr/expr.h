@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,17 +30,30 @@ enum class ExprKind : uint8_t {
   kStar,      // * and t.*
 };
 
+struct OverWindow;
+
 struct Expr {
   ExprKind kind = ExprKind::kKeyword;
   std::string text;
   std::vector<std::string> path;
   std::vector<Expr> args;
-  LogicalType type;     // kCast: the target
-  LogicalType result;   // what InferType found
-  bool simple = false;  // kCase with a value; kCall without parentheses
-  bool quoted = false;  // kCall: the name was back-ticked
-  int line = 0;         // of the first token
+  LogicalType type;                        // kCast: the target
+  LogicalType result;                      // what InferType found
+  bool simple = false;                     // kCase with a value; kCall without parentheses
+  bool quoted = false;                     // kCall: the name was back-ticked
+  bool distinct = false;                   // kCall: COUNT(DISTINCT a)
+  std::shared_ptr<const OverWindow> over;  // kCall: SUM(a) OVER (..)
+  int line = 0;                            // of the first token
   int column = 0;
+};
+
+// PARTITION BY a ORDER BY b DESC ROWS ..
+struct OverWindow {
+  std::string name;  // of the query's WINDOW clause; then all else is empty
+  std::vector<Expr> partition;
+  std::vector<Expr> order;
+  std::vector<bool> descending;  // one per `order`
+  std::string frame;             // its words, one blank between; empty: none
 };
 
 // The columns that `expr` names, first parts only, each once, in order of appearance.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "config/expr/reserved_words.h"
+#include "schema/base/bytes_text.h"
 
 namespace driftless::flink {
 namespace {
@@ -36,6 +37,8 @@ class ExprParser {
     --depth_;
     return result;
   }
+
+  Result<OverWindow> ParseWindow() { return Window(); }
 
  private:
   Expr Start(ExprKind kind) const {
@@ -205,6 +208,23 @@ class ExprParser {
     return row;
   }
 
+  // x'0AFF'
+  Result<Expr> Bytes() {
+    Expr expr = Start(ExprKind::kTyped);
+    expr.text = "X";
+    c_.Next();
+    std::string decoded;
+    const Token digits = c_.Peek();
+    if (!DecodeHex(digits.text, &decoded)) {
+      return std::move(SqlError(kParseException, "Illegal binary literal 'x'" + digits.text +
+                                                     "'' at line " + std::to_string(digits.line) +
+                                                     ", column " + std::to_string(digits.column)))
+          .At(digits.line, digits.column);
+    }
+    expr.path = {c_.Next().text};
+    return expr;
+  }
+
   Result<Expr> Word() {
     const Token token = c_.Peek();
     if (token.kind == TokenKind::kName) {
@@ -217,6 +237,9 @@ class ExprParser {
         expr.text = word;
         c_.Next();
         return expr;
+      }
+      if (word == "X" && c_.Peek(1).kind == TokenKind::kString && token.end == c_.Peek(1).begin) {
+        return Bytes();
       }
       if ((word == "DATE" || word == "TIME" || word == "TIMESTAMP") &&
           c_.Peek(1).kind == TokenKind::kString) {
@@ -272,8 +295,58 @@ class ExprParser {
       expr.args.push_back(std::move(star));
       return expr;
     }
+    if (token.upper == "COUNT" || token.upper == "SUM" || token.upper == "AVG" ||
+        token.upper == "MIN" || token.upper == "MAX") {
+      expr.distinct = c_.Accept("DISTINCT");
+      if (!expr.distinct) c_.Accept("ALL");
+    }
     DRIFTLESS_TRY(List(")", &expr));
+    DRIFTLESS_TRY(Over(&expr));
     return expr;
+  }
+
+  // [OVER (PARTITION BY .. ORDER BY .. ROWS ..)] or [OVER name]
+  Result<void> Over(Expr* expr) {
+    if (!c_.Accept("OVER")) return {};
+    if (!c_.Is("(")) {
+      auto named = std::make_shared<OverWindow>();
+      DRIFTLESS_ASSIGN_OR_RETURN(named->name, c_.ExpectName());
+      expr->over = std::move(named);
+      return {};
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(OverWindow window, Window());
+    expr->over = std::make_shared<const OverWindow>(std::move(window));
+    return {};
+  }
+
+  Result<OverWindow> Window() {
+    OverWindow window;
+    DRIFTLESS_TRY(c_.Expect("("));
+    if (c_.Accept("PARTITION")) {
+      DRIFTLESS_TRY(c_.Expect("BY"));
+      do {
+        DRIFTLESS_ASSIGN_OR_RETURN(Expr key, Parse(0));
+        window.partition.push_back(std::move(key));
+      } while (c_.Accept(","));
+    }
+    if (c_.Accept("ORDER")) {
+      DRIFTLESS_TRY(c_.Expect("BY"));
+      do {
+        DRIFTLESS_ASSIGN_OR_RETURN(Expr key, Parse(0));
+        window.order.push_back(std::move(key));
+        window.descending.push_back(c_.Accept("DESC"));
+        if (!window.descending.back()) c_.Accept("ASC");
+      } while (c_.Accept(","));
+    }
+    if (c_.Is("ROWS") || c_.Is("RANGE")) {
+      while (!c_.Is(")") && c_.Peek().kind != TokenKind::kEnd) {
+        const Token& word = c_.Next();
+        window.frame +=
+            (window.frame.empty() ? "" : " ") + (word.upper.empty() ? word.text : word.upper);
+      }
+    }
+    DRIFTLESS_TRY(c_.Expect(")"));
+    return window;
   }
 
   // TRIM([BOTH|LEADING|TRAILING] [chars] FROM s), TRIM(s). args: flag keyword, chars, s.
@@ -359,6 +432,7 @@ class ExprParser {
       c_.Next();
     }
     DRIFTLESS_TRY(List(")", &expr));
+    DRIFTLESS_TRY(Over(&expr));
     return expr;
   }
 
@@ -441,6 +515,8 @@ void Collect(const Expr& expr, std::vector<std::string>* names) {
 }
 
 }  // namespace
+
+Result<OverWindow> ParseOverWindow(TokenCursor* cursor) { return ExprParser(cursor).ParseWindow(); }
 
 Result<Expr> ParseExpr(TokenCursor* cursor) { return ExprParser(cursor).Parse(0); }
 

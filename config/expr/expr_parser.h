@@ -12,6 +12,9 @@ Result<Expr> ParseExpr(TokenCursor* cursor);
 // A whole text as one expression.
 Result<Expr> ParseExpr(std::string_view text);
 
+// "(PARTITION BY .. ORDER BY .. ROWS ..)" at the cursor.
+Result<OverWindow> ParseOverWindow(TokenCursor* cursor);
+
 // A data type at the cursor, as in "DECIMAL(10, 2) NOT NULL" or "ROW<a INT>".
 Result<LogicalType> ParseType(TokenCursor* cursor);
 

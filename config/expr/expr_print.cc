@@ -40,7 +40,7 @@ class Printer {
       case ExprKind::kNumber:
       case ExprKind::kKeyword: return e.text;
       case ExprKind::kString: return QuoteString(e.text);
-      case ExprKind::kTyped: return e.text + " " + QuoteString(e.path[0]);
+      case ExprKind::kTyped: return e.text + (e.text == "X" ? "" : " ") + QuoteString(e.path[0]);
       case ExprKind::kInterval:
         if (e.text.starts_with('-')) {
           return "INTERVAL -" + QuoteString(e.text.substr(1)) + " " + e.path[0];
@@ -114,7 +114,21 @@ class Printer {
         (e.text == "CONCAT" || e.text == "CONCAT_WS")) {
       name = QuoteName(e.text);
     }
-    return name + "(" + List(e.args, 0) + ")";
+    return name + (e.distinct ? "(DISTINCT " : "(") + List(e.args, 0) + ")" + Over(e);
+  }
+
+  std::string Over(const Expr& e) const {
+    if (e.over == nullptr) return "";
+    const OverWindow& window = *e.over;
+    if (!window.name.empty()) return " OVER " + QuoteName(window.name);
+    std::string text;
+    if (!window.partition.empty()) text = "PARTITION BY " + List(window.partition, 0);
+    for (size_t i = 0; i < window.order.size(); ++i) {
+      text += i == 0 ? (text.empty() ? "ORDER BY " : " ORDER BY ") : ", ";
+      text += Print(window.order[i]) + (window.descending[i] ? " DESC" : "");
+    }
+    if (!window.frame.empty()) text += (text.empty() ? "" : " ") + window.frame;
+    return " OVER (" + text + ")";
   }
 
   std::string Case(const Expr& e) const {

@@ -173,6 +173,13 @@ LogicalType FunctionType(const FunctionInfo& function, const std::vector<Logical
     case FunctionResult::kString: return LogicalType::String().WithNullability(nullable);
     case FunctionResult::kNullString: return LogicalType::String();
     case FunctionResult::kSameAsFirst:
+      if (arguments[0].kind() == TypeKind::kDecimal &&
+          (function.name == "SUM" || function.name == "AVG")) {
+        const int32_t scale = arguments[0].scale();
+        return LogicalType::Decimal(LogicalType::kMaxDecimalPrecision,
+                                    function.name == "SUM" ? scale : std::max(scale, 6))
+            .WithNullability(nullable);
+      }
       return arguments[0].WithNullability(nullable || function.name == "NULLIF");
     case FunctionResult::kSameAsLast: return Longest(arguments.back()).WithNullability(nullable);
     case FunctionResult::kInt: return LogicalType::Int().WithNullability(nullable);

@@ -135,7 +135,13 @@ class Inference {
     switch (e->kind) {
       case ExprKind::kColumn: return Column(*e);
       case ExprKind::kStar: return SqlError(kCalciteValidator, "Unknown identifier '*'");
-      case ExprKind::kNumber: return Number(e->text);
+      case ExprKind::kNumber:
+        // Calcite keeps literals in 64 bits; elsewhere a constant may be as long as a DECIMAL.
+        if (scope_.is_query && e->text.size() > 19 &&
+            e->text.find_first_not_of("0123456789") == std::string::npos) {
+          return SqlError(kCalciteValidator, "Numeric literal '" + e->text + "' out of range");
+        }
+        return Number(e->text);
       case ExprKind::kString:
         return LogicalType::Char(static_cast<int32_t>(CharacterCount(e->text))).NotNull();
       case ExprKind::kKeyword:
@@ -143,6 +149,10 @@ class Inference {
         if (e->text == "TRUE" || e->text == "FALSE") return LogicalType::Boolean().NotNull();
         return LogicalType::Boolean();
       case ExprKind::kTyped:
+        if (e->text == "X") {
+          const auto bytes = static_cast<int32_t>(e->path[0].size() / 2);
+          return LogicalType::Binary(std::max(bytes, 1)).NotNull();
+        }
         if (e->text == "DATE") return LogicalType::Date().NotNull();
         if (e->text == "TIME") return LogicalType::Time(0).NotNull();
         return LogicalType::Timestamp(FractionDigits(e->path[0])).NotNull();
@@ -353,6 +363,18 @@ class Inference {
     return step == 2 ? LogicalType::Map(key, value).NotNull() : LogicalType::Array(key).NotNull();
   }
 
+  static Result<void> CheckConcat(const Expr& e, const std::vector<LogicalType>& types) {
+    std::string names;
+    bool texts = true;
+    for (size_t i = 0; i < types.size(); ++i) {
+      names += (i == 0 ? "<" : ", <") + CalciteName(types[i]) + ">";
+      texts = texts && (types[i].IsCharacter() || types[i].IsBytes() || IsNull(e.args[i]));
+    }
+    if (texts) return {};
+    return SqlError(kCalciteValidator, "Cannot apply 'CONCAT' to arguments of type 'CONCAT(" +
+                                           names + ")'. Supported form(s): 'CONCAT(<CHARACTER>)'");
+  }
+
   Result<LogicalType> Call(Expr* e) {
     std::vector<LogicalType> types;
     for (Expr& arg : e->args) {
@@ -364,6 +386,16 @@ class Inference {
       }
       DRIFTLESS_ASSIGN_OR_RETURN(const LogicalType type, Visit(&arg));
       types.push_back(type);
+    }
+    if (e->over != nullptr && e->path.size() == 1) {
+      if (e->text == "ROW_NUMBER" || e->text == "RANK" || e->text == "DENSE_RANK") {
+        return LogicalType::BigInt().NotNull();
+      }
+      if ((e->text == "LAG" || e->text == "LEAD" || e->text == "FIRST_VALUE" ||
+           e->text == "LAST_VALUE") &&
+          !types.empty()) {
+        return types[0].Nullable();
+      }
     }
     if (e->path.size() == 1) {
       if (e->text == "COALESCE" || e->text == "IFNULL") {
@@ -397,6 +429,7 @@ class Inference {
                           "but actual type was '" +
                               types[1].ToString() + "'.");
         }
+        if (e->text == "CONCAT" && scope_.is_query) DRIFTLESS_TRY(CheckConcat(*e, types));
         return FunctionType(*info, types);
       }
     }

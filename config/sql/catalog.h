@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include "config/sql/statement.h"
 
 namespace driftless::flink {
+
+class Relation;
 
 struct Column {
   std::string name;
@@ -46,8 +49,9 @@ struct TableEntry {
   std::map<std::string, std::string> options;
   std::vector<std::string> partition_keys;
   std::optional<Distribution> distribution;
-  std::vector<OptionList> partitions;  // in the order of their creation
-  std::string query;                   // kView: expanded
+  std::vector<OptionList> partitions;    // in the order of their creation
+  std::string query;                     // kView: expanded; empty where the Table API made it
+  std::shared_ptr<const Relation> rows;  // of a view that the Table API made
 
   const Column* Find(std::string_view name) const {
     for (const Column& column : columns) {

@@ -293,6 +293,10 @@ Result<std::string> Listing::ShowCreate() const {
                                          ". Please use SHOW CREATE " + (view ? "TABLE" : "VIEW") +
                                          " instead.");
   }
+  if (view && table->query.empty()) {
+    return SqlError(kTableException,
+                    "SHOW CREATE VIEW is not supported for views registered by Table API.");
+  }
   return Tableau({"result"}, {{CreateText(name, *table, temporary)}});
 }
 

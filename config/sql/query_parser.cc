@@ -1,3 +1,5 @@
+#include <iterator>
+
 #include "config/expr/expr_parser.h"
 #include "config/expr/lexer.h"
 #include "config/sql/query.h"
@@ -10,18 +12,9 @@ class QueryParser {
   explicit QueryParser(TokenCursor* cursor) : c_(*cursor) {}
 
   Result<Query> Parse() {
-    if (c_.Accept("VALUES")) {
-      DRIFTLESS_TRY(Rows());
-    } else {
-      DRIFTLESS_TRY(c_.Expect("SELECT"));
-      DRIFTLESS_TRY(Select());
-    }
+    DRIFTLESS_ASSIGN_OR_RETURN(Query query, Whole(0));
     c_.Accept(";");
-    if (c_.Peek().kind == TokenKind::kEnd) return std::move(query_);
-    for (const std::string_view word :
-         {"ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "INTERSECT", "EXCEPT", "WINDOW"}) {
-      if (c_.Is(word)) return Beyond(word);
-    }
+    if (c_.Peek().kind == TokenKind::kEnd) return query;
     return c_.Unexpected();
   }
 
@@ -29,6 +22,127 @@ class QueryParser {
   static Error Beyond(std::string_view what) {
     return MakeError(ErrorKind::kUnsupported,
                      "queries with " + std::string(what) + " are not supported yet");
+  }
+
+  static constexpr int kDeepest = 100;
+
+  // [WITH ..] body [ORDER BY ..] [LIMIT ..] [OFFSET ..] [FETCH ..]
+  Result<Query> Whole(int depth) {
+    if (depth > kDeepest) return Beyond("so many subqueries in each other");
+    std::vector<std::pair<std::string, std::shared_ptr<const Query>>> with;
+    if (c_.Accept("WITH")) {
+      do {
+        DRIFTLESS_ASSIGN_OR_RETURN(std::string name, c_.ExpectName());
+        DRIFTLESS_TRY(c_.Expect("AS"));
+        DRIFTLESS_TRY(c_.Expect("("));
+        DRIFTLESS_ASSIGN_OR_RETURN(Query query, Whole(depth + 1));
+        DRIFTLESS_TRY(c_.Expect(")"));
+        with.emplace_back(std::move(name), std::make_shared<const Query>(std::move(query)));
+      } while (c_.Accept(","));
+    }
+    DRIFTLESS_ASSIGN_OR_RETURN(Query body, Union(depth));
+    const bool has_tail = !body.order_by.empty() || body.limit || body.offset > 0;
+    if (has_tail && (c_.Is("ORDER") || c_.Is("LIMIT") || c_.Is("OFFSET") || c_.Is("FETCH"))) {
+      return c_.Unexpected();
+    }
+    body.with.insert(body.with.begin(), std::make_move_iterator(with.begin()),
+                     std::make_move_iterator(with.end()));
+    DRIFTLESS_TRY(Tail(&body));
+    return body;
+  }
+
+  Result<Query> Union(int depth) {
+    DRIFTLESS_ASSIGN_OR_RETURN(Query left, Intersection(depth));
+    while (c_.Is("UNION") || c_.Is("EXCEPT") || c_.Is("MINUS")) {
+      std::string operation = c_.Next().upper == "UNION" ? "UNION" : "EXCEPT";
+      DRIFTLESS_TRY(TakeAll(&operation));
+      DRIFTLESS_ASSIGN_OR_RETURN(Query right, Intersection(depth));
+      left = Both(std::move(operation), std::move(left), std::move(right));
+    }
+    return left;
+  }
+  Result<Query> Intersection(int depth) {
+    DRIFTLESS_ASSIGN_OR_RETURN(Query left, Simple(depth));
+    while (c_.Accept("INTERSECT")) {
+      std::string operation = "INTERSECT";
+      DRIFTLESS_TRY(TakeAll(&operation));
+      DRIFTLESS_ASSIGN_OR_RETURN(Query right, Simple(depth));
+      left = Both(std::move(operation), std::move(left), std::move(right));
+    }
+    return left;
+  }
+  Result<void> TakeAll(std::string* operation) {
+    if (!c_.Accept("ALL")) {
+      c_.Accept("DISTINCT");
+      return {};
+    }
+    if (*operation != "UNION") return Beyond(*operation + " ALL");
+    *operation += " ALL";
+    return {};
+  }
+  static Query Both(std::string operation, Query left, Query right) {
+    Query both;
+    both.set_operation = std::move(operation);
+    both.left = std::make_shared<const Query>(std::move(left));
+    both.right = std::make_shared<const Query>(std::move(right));
+    return both;
+  }
+
+  Result<Query> Simple(int depth) {
+    if (c_.Accept("(")) {
+      DRIFTLESS_ASSIGN_OR_RETURN(Query inner, Whole(depth + 1));
+      DRIFTLESS_TRY(c_.Expect(")"));
+      return inner;
+    }
+    query_ = Query();
+    if (c_.Accept("VALUES")) {
+      DRIFTLESS_TRY(Rows());
+    } else {
+      DRIFTLESS_TRY(c_.Expect("SELECT"));
+      DRIFTLESS_TRY(Select(depth));
+    }
+    return std::move(query_);
+  }
+
+  Result<void> Tail(Query* query) {
+    if (c_.Accept("ORDER")) {
+      DRIFTLESS_TRY(c_.Expect("BY"));
+      do {
+        OrderItem item;
+        DRIFTLESS_ASSIGN_OR_RETURN(item.expr, ParseExpr(&c_));
+        item.descending = c_.Accept("DESC");
+        if (!item.descending) c_.Accept("ASC");
+        if (c_.Accept("NULLS")) {
+          item.nulls_first = c_.Accept("FIRST");
+          if (!*item.nulls_first) DRIFTLESS_TRY(c_.Expect("LAST"));
+        }
+        query->order_by.push_back(std::move(item));
+      } while (c_.Accept(","));
+    }
+    if (c_.Accept("LIMIT")) {
+      if (!c_.Accept("ALL")) {
+        DRIFTLESS_ASSIGN_OR_RETURN(query->limit, Count());
+      }
+    }
+    if (c_.Accept("OFFSET")) {
+      DRIFTLESS_ASSIGN_OR_RETURN(query->offset, Count());
+      if (!c_.Accept("ROW")) c_.Accept("ROWS");
+    }
+    if (c_.Accept("FETCH")) {
+      if (!c_.Accept("FIRST")) DRIFTLESS_TRY(c_.Expect("NEXT"));
+      DRIFTLESS_ASSIGN_OR_RETURN(query->limit, Count());
+      if (!c_.Accept("ROW")) DRIFTLESS_TRY(c_.Expect("ROWS"));
+      DRIFTLESS_TRY(c_.Expect("ONLY"));
+    }
+    return {};
+  }
+  Result<int64_t> Count() {
+    const Token token = c_.Peek();
+    const bool whole = token.kind == TokenKind::kNumber && token.text.size() < 19 &&
+                       token.text.find_first_not_of("0123456789") == std::string::npos;
+    if (!whole) return c_.Unexpected();
+    c_.Next();
+    return std::stoll(token.text);
   }
 
   Result<void> Rows() {
@@ -50,18 +164,18 @@ class QueryParser {
     return {};
   }
 
-  Result<void> Select() {
+  Result<void> Select(int depth) {
     query_.distinct = c_.Accept("DISTINCT");
     if (!query_.distinct) c_.Accept("ALL");
     do {
       DRIFTLESS_TRY(Item());
     } while (c_.Accept(","));
     if (!c_.Accept("FROM")) return {};
-    DRIFTLESS_TRY(Table(""));
+    DRIFTLESS_TRY(Table("", depth));
     while (true) {
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string join, Join());
       if (join.empty()) break;
-      DRIFTLESS_TRY(Table(join));
+      DRIFTLESS_TRY(Table(join, depth));
     }
     if (c_.Accept("WHERE")) {
       DRIFTLESS_ASSIGN_OR_RETURN(query_.where, ParseExpr(&c_));
@@ -76,7 +190,48 @@ class QueryParser {
     if (c_.Accept("HAVING")) {
       DRIFTLESS_ASSIGN_OR_RETURN(query_.having, ParseExpr(&c_));
     }
+    return Windows();
+  }
+
+  // WINDOW w AS (..): put in the place of its name.
+  Result<void> Windows() {
+    if (!c_.Accept("WINDOW")) return {};
+    do {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string name, c_.ExpectName());
+      DRIFTLESS_TRY(c_.Expect("AS"));
+      DRIFTLESS_ASSIGN_OR_RETURN(OverWindow window, ParseOverWindow(&c_));
+      const auto shared = std::make_shared<const OverWindow>(std::move(window));
+      for (SelectItem& item : query_.items) Substitute(name, shared, &item.expr);
+    } while (c_.Accept(","));
     return {};
+  }
+  static void Substitute(const std::string& name, const std::shared_ptr<const OverWindow>& window,
+                         Expr* e) {
+    if (e->over != nullptr && e->over->name == name) e->over = window;
+    for (Expr& arg : e->args) Substitute(name, window, &arg);
+  }
+
+  // TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), behind "TABLE(".
+  Result<void> WindowFunction(TableUse* use) {
+    for (const std::string_view name : {"TUMBLE", "HOP", "CUMULATE", "SESSION"}) {
+      if (!c_.Accept(name)) continue;
+      use->window_function = name;
+    }
+    if (use->window_function.empty()) return Beyond("table functions");
+    DRIFTLESS_TRY(c_.Expect("("));
+    DRIFTLESS_TRY(c_.Expect("TABLE"));
+    DRIFTLESS_ASSIGN_OR_RETURN(use->name, c_.ExpectPath());
+    DRIFTLESS_TRY(c_.Expect(","));
+    DRIFTLESS_TRY(c_.Expect("DESCRIPTOR"));
+    DRIFTLESS_TRY(c_.Expect("("));
+    DRIFTLESS_ASSIGN_OR_RETURN(use->window_time, c_.ExpectName());
+    DRIFTLESS_TRY(c_.Expect(")"));
+    while (c_.Accept(",")) {
+      DRIFTLESS_ASSIGN_OR_RETURN(Expr size, ParseExpr(&c_));
+      use->window_sizes.push_back(std::move(size));
+    }
+    DRIFTLESS_TRY(c_.Expect(")"));
+    return c_.Expect(")");
   }
 
   Result<void> Item() {
@@ -112,23 +267,46 @@ class QueryParser {
       DRIFTLESS_TRY(c_.Expect("JOIN"));
       return std::string(side) + " JOIN";
     }
-    if (c_.Is("CROSS") || c_.Is("NATURAL") || c_.Is(",")) return Beyond("CROSS and NATURAL joins");
+    if (c_.Accept("CROSS", "JOIN") || c_.Accept(",")) return std::string("CROSS JOIN");
+    if (c_.Is("NATURAL")) return Beyond("NATURAL joins");
     return std::string();
   }
 
-  Result<void> Table(const std::string& join) {
+  Result<void> Table(const std::string& join, int depth) {
     TableUse use;
     use.join = join;
-    if (c_.Is("(") || c_.Is("LATERAL") || c_.Is("UNNEST") || (c_.Is("TABLE") && c_.Is("(", 1))) {
-      return Beyond("subqueries and table functions");
+    if (c_.Is("LATERAL") || c_.Is("UNNEST")) return Beyond("table functions");
+    if (c_.Accept("TABLE", "(")) {
+      DRIFTLESS_TRY(WindowFunction(&use));
+    } else if (c_.Accept("(")) {
+      Query outer = std::move(query_);
+      DRIFTLESS_ASSIGN_OR_RETURN(Query inner, Whole(depth + 1));
+      query_ = std::move(outer);
+      DRIFTLESS_TRY(c_.Expect(")"));
+      use.query = std::make_shared<const Query>(std::move(inner));
+    } else {
+      DRIFTLESS_ASSIGN_OR_RETURN(use.name, c_.ExpectPath());
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(use.name, c_.ExpectPath());
-    if (c_.Is("FOR") || c_.Is("/")) return Beyond("FOR SYSTEM_TIME");
+    if (c_.Accept("FOR")) {
+      DRIFTLESS_TRY(c_.Expect("SYSTEM_TIME"));
+      DRIFTLESS_TRY(c_.Expect("AS"));
+      DRIFTLESS_TRY(c_.Expect("OF"));
+      DRIFTLESS_TRY(ParseExpr(&c_));
+      use.at_time = true;
+    }
+    if (c_.Is("/")) return Beyond("hints");
     const bool as = c_.Accept("AS");
     if (as || c_.IsName()) {
       DRIFTLESS_ASSIGN_OR_RETURN(use.alias, c_.ExpectName());
+      if (c_.Accept("(")) {
+        do {
+          DRIFTLESS_ASSIGN_OR_RETURN(std::string name, c_.ExpectName());
+          use.columns.push_back(std::move(name));
+        } while (c_.Accept(","));
+        DRIFTLESS_TRY(c_.Expect(")"));
+      }
     }
-    if (!join.empty()) {
+    if (!join.empty() && join != "CROSS JOIN") {
       if (c_.Is("USING")) return Beyond("USING");
       DRIFTLESS_TRY(c_.Expect("ON"));
       DRIFTLESS_ASSIGN_OR_RETURN(use.on, ParseExpr(&c_));
@@ -143,6 +321,12 @@ class QueryParser {
 
 }  // namespace
 
+Result<Query> ParseQuery(std::string_view text) {
+  DRIFTLESS_ASSIGN_OR_RETURN(std::vector<Token> tokens, Tokenize(text));
+  TokenCursor cursor(std::move(tokens), text);
+  return QueryParser(&cursor).Parse();
+}
+
 Result<Query> ParseQuery(const Statement& s, std::string_view sql) {
   // What stands before the query becomes blanks, so that its places are those of the statement.
   std::string blank;
@@ -151,9 +335,7 @@ Result<Query> ParseQuery(const Statement& s, std::string_view sql) {
     if ((byte & 0xC0) != 0x80) blank += byte == '\n' ? '\n' : ' ';
   }
   const std::string padded = blank + s.query;
-  DRIFTLESS_ASSIGN_OR_RETURN(std::vector<Token> tokens, Tokenize(padded));
-  TokenCursor cursor(std::move(tokens), padded);
-  return QueryParser(&cursor).Parse();
+  return ParseQuery(std::string_view(padded));
 }
 
 }  // namespace driftless::flink

@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <cctype>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "config/expr/expr_print.h"
 #include "config/expr/lexer.h"
 #include "config/expr/typing.h"
+#include "config/relation/operators.h"
 #include "config/sql/function_names.h"
 #include "config/sql/query.h"
 #include "config/sql/schema_check.h"
@@ -14,21 +18,44 @@ namespace {
 
 Error Unknown(std::string text) { return SqlError(kCalciteValidator, std::move(text)); }
 
+// Queries that WITH gave names to, the innermost last.
+using Named = std::vector<std::pair<std::string, ResolvedQuery>>;
+
 struct Source {
   const TableEntry* table = nullptr;
+  std::shared_ptr<const TableEntry> own;  // of a subquery, or of a table with other names
   std::string alias;
+  bool unnamed = false;         // a subquery without alias: `alias` is no name then
   std::string full_name;        // quoted
   bool may_be_missing = false;  // the other side of an outer join
 };
 
 class QueryResolver {
  public:
-  QueryResolver(const Session& session, const Query& query) : session_(session), query_(query) {
+  QueryResolver(const Session& session, const Query& query, Named named)
+      : session_(session), query_(query), named_(std::move(named)) {
     scope_.is_query = true;
     scope_.user_function = FunctionsOf(session);
   }
 
   Result<ResolvedQuery> Resolve() {
+    std::string with;
+    for (const auto& [name, query] : query_.with) {
+      DRIFTLESS_ASSIGN_OR_RETURN(ResolvedQuery resolved,
+                                 QueryResolver(session_, *query, named_).Resolve());
+      with += (with.empty() ? "WITH " : ", ") + QuoteName(name) + " AS (" + resolved.text + ")";
+      named_.emplace_back(name, std::move(resolved));
+    }
+    if (!with.empty()) with += " ";
+    DRIFTLESS_ASSIGN_OR_RETURN(ResolvedQuery resolved, Body());
+    resolved.text = with + resolved.text;
+    DRIFTLESS_TRY(Tail(&resolved));
+    return resolved;
+  }
+
+ private:
+  Result<ResolvedQuery> Body() {
+    if (!query_.set_operation.empty()) return SetOperation();
     if (!query_.rows.empty()) return Values();
     DRIFTLESS_TRY(FindTables());
     std::string text = query_.distinct ? "SELECT DISTINCT " : "SELECT ";
@@ -56,11 +83,102 @@ class QueryResolver {
                       "Table options do not contain an option key 'connector' for discovering a "
                       "connector.");
     }
+    DRIFTLESS_TRY(CheckGrouping());
     result_.text = std::move(text);
     return std::move(result_);
   }
 
- private:
+  Result<ResolvedQuery> SetOperation() {
+    DRIFTLESS_ASSIGN_OR_RETURN(ResolvedQuery left,
+                               QueryResolver(session_, *query_.left, named_).Resolve());
+    DRIFTLESS_ASSIGN_OR_RETURN(const ResolvedQuery right,
+                               QueryResolver(session_, *query_.right, named_).Resolve());
+    if (left.columns.size() != right.columns.size()) {
+      return Unknown("Column count mismatch in " + query_.set_operation);
+    }
+    for (size_t i = 0; i < left.columns.size(); ++i) {
+      const auto both = LeastRestrictive(left.columns[i].type, right.columns[i].type);
+      if (!both) {
+        return Unknown("Type mismatch in column " + std::to_string(i + 1) + " of " +
+                       query_.set_operation);
+      }
+      left.columns[i].type = *both;
+      left.columns[i].rowtime = left.columns[i].proctime = false;
+    }
+    left.text = "(" + left.text + ")\n" + query_.set_operation + "\n(" + right.text + ")";
+    return left;
+  }
+
+  // ORDER BY sees the names of the items, and below them the columns of the tables.
+  Result<void> Tail(ResolvedQuery* resolved) {
+    for (const OrderItem& item : query_.order_by) {
+      const Expr& e = item.expr;
+      const auto is_item = [&](const Column& column) {
+        return e.kind == ExprKind::kColumn && e.path.size() == 1 && column.name == e.path[0];
+      };
+      std::string text;
+      if (e.kind == ExprKind::kNumber) {
+        const size_t place =
+            e.text.size() < 9 && e.text.find('.') == std::string::npos ? std::stoul(e.text) : 0;
+        if (place == 0 || place > resolved->columns.size()) {
+          return Unknown("Ordinal out of range");
+        }
+        text = e.text;
+      } else if (std::any_of(resolved->columns.begin(), resolved->columns.end(), is_item)) {
+        text = QuoteName(e.path[0]);
+      } else {
+        DRIFTLESS_ASSIGN_OR_RETURN(text, Condition(e));
+      }
+      resolved->text += (&item == &query_.order_by.front() ? "\nORDER BY " : ", ") + text;
+      if (item.descending) resolved->text += " DESC";
+      if (item.nulls_first) resolved->text += *item.nulls_first ? " NULLS FIRST" : " NULLS LAST";
+    }
+    if (query_.offset > 0) resolved->text += "\nOFFSET " + std::to_string(query_.offset) + " ROWS";
+    if (query_.limit) {
+      resolved->text += "\nFETCH NEXT " + std::to_string(*query_.limit) + " ROWS ONLY";
+    }
+    return {};
+  }
+
+  static bool HasAggregate(const Expr& e) {
+    if (e.kind == ExprKind::kCall && e.over == nullptr && IsAggregateFunction(e.text)) return true;
+    return std::any_of(e.args.begin(), e.args.end(), HasAggregate);
+  }
+
+  // In a query with groups every column stands in a key or in an aggregate.
+  Result<void> CheckGrouping() const {
+    bool grouped = !query_.group_by.empty() || query_.having.has_value();
+    for (const SelectItem& item : query_.items) grouped = grouped || HasAggregate(item.expr);
+    if (!grouped) return {};
+    for (const SelectItem& item : query_.items) {
+      if (item.expr.kind == ExprKind::kStar) {
+        return Unknown("Expression '*' is not being grouped");
+      }
+      DRIFTLESS_TRY(CheckGrouped(item.expr));
+    }
+    if (query_.having) DRIFTLESS_TRY(CheckGrouped(*query_.having));
+    return {};
+  }
+  Result<void> CheckGrouped(const Expr& e) const {
+    if (e.kind == ExprKind::kCall && IsAggregateFunction(e.text)) return {};
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string printed, Condition(e));
+    for (const Expr& key : query_.group_by) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, Condition(key));
+      if (text == printed) return {};
+    }
+    if (e.kind == ExprKind::kColumn) {
+      std::string name;
+      for (const std::string& part : e.path) name += (name.empty() ? "" : ".") + part;
+      return Unknown("Expression '" + name + "' is not being grouped");
+    }
+    for (const Expr& arg : e.args) {
+      if (arg.kind == ExprKind::kStar) continue;
+      const bool flag = arg.kind == ExprKind::kKeyword;
+      if (!flag) DRIFTLESS_TRY(CheckGrouped(arg));
+    }
+    return {};
+  }
+
   Result<ResolvedQuery> Values() {
     std::vector<LogicalType> types;
     std::string text = "VALUES ";
@@ -97,14 +215,7 @@ class QueryResolver {
   Result<void> FindTables() {
     for (const TableUse& use : query_.from) {
       Source source;
-      source.table = session_.FindTable(use.name);
-      if (source.table == nullptr) {
-        std::string name;
-        for (const std::string& part : use.name) name += (name.empty() ? "" : ".") + part;
-        return Unknown("Object '" + name + "' not found");
-      }
-      source.alias = use.alias.empty() ? use.name.back() : use.alias;
-      source.full_name = session_.FullName(use.name);
+      DRIFTLESS_TRY(FindTable(use, &source));
       source.may_be_missing = use.join.starts_with("LEFT") || use.join.starts_with("FULL");
       if (use.join.starts_with("RIGHT") || use.join.starts_with("FULL")) {
         for (Source& before : sources_) before.may_be_missing = true;
@@ -119,6 +230,71 @@ class QueryResolver {
         scope_.columns.emplace_back(Key(source, column.name), type);
       }
     }
+    return {};
+  }
+
+  // The table, view, WITH query or subquery of one use.
+  Result<void> FindTable(const TableUse& use, Source* source) const {
+    std::optional<ResolvedQuery> query;
+    if (use.query != nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(query, QueryResolver(session_, *use.query, named_).Resolve());
+      source->full_name = "(" + query->text + ")";
+      source->unnamed = use.alias.empty();
+      source->alias = source->unnamed ? "(" + std::to_string(sources_.size()) : use.alias;
+    } else {
+      for (const auto& [name, named] : named_) {
+        if (use.name.size() == 1 && use.name[0] == name) query = named;
+      }
+      source->table = session_.FindTable(use.name);
+      if (source->table == nullptr && !query) {
+        std::string name;
+        for (const std::string& part : use.name) name += (name.empty() ? "" : ".") + part;
+        return Unknown("Object '" + name + "' not found");
+      }
+      source->alias = use.alias.empty() ? use.name.back() : use.alias;
+      source->full_name = query ? QuoteName(use.name[0]) : session_.FullName(use.name);
+    }
+    const bool windowed = !use.window_function.empty();
+    if (windowed) source->alias = use.alias.empty() ? use.name.back() : use.alias;
+    if (!query && use.columns.empty() && !windowed) return {};
+    auto own = std::make_shared<TableEntry>();
+    if (query) {
+      own->kind = TableKind::kView;
+      own->columns = std::move(query->columns);
+    } else {
+      *own = *source->table;
+    }
+    if (windowed) DRIFTLESS_TRY(AddWindow(use, source->full_name, own.get(), &source->full_name));
+    if (!use.columns.empty() && use.columns.size() != own->columns.size()) {
+      return Unknown("List of column aliases must have same degree as table; table has " +
+                     std::to_string(own->columns.size()) + " columns, whereas alias list has " +
+                     std::to_string(use.columns.size()) + " columns");
+    }
+    for (size_t i = 0; i < use.columns.size(); ++i) own->columns[i].name = use.columns[i];
+    source->table = own.get();
+    source->own = std::move(own);
+    return {};
+  }
+
+  // window_start, window_end and window_time behind the columns of the table.
+  static Result<void> AddWindow(const TableUse& use, std::string table, TableEntry* own,
+                                std::string* text) {
+    const Column* time = own->Find(use.window_time);
+    if (time == nullptr) return Unknown("Unknown identifier '" + use.window_time + "'");
+    LogicalType type = time->type;
+    for (const std::string_view name : {"window_start", "window_end", "window_time"}) {
+      Column column;
+      column.name = name;
+      column.type = name == "window_time" ? type.NotNull() : LogicalType::Timestamp(3).NotNull();
+      column.rowtime = name == "window_time";
+      own->columns.push_back(std::move(column));
+    }
+    *text = "TABLE(" + use.window_function + "(TABLE " + table + ", DESCRIPTOR(" +
+            QuoteName(use.window_time) + ")";
+    for (const Expr& size : use.window_sizes) {
+      *text += ", " + PrintExpr(size, PrintStyle::kValidated);
+    }
+    *text += "))";
     return {};
   }
 
@@ -143,7 +319,20 @@ class QueryResolver {
     }
     if (found != nullptr) return std::pair(found, size_t{0});
     if (e.path.size() > 1) return Unknown("Table '" + e.path[0] + "' not found");
-    return Unknown("Column '" + e.path[0] + "' not found in any table");
+    std::string text = "Column '" + e.path[0] + "' not found in any table";
+    for (const Source& source : sources_) {
+      for (const Column& column : source.table->columns) {
+        if (!EqualsIgnoringCase(column.name, e.path[0])) continue;
+        return Unknown(text + "; did you mean '" + column.name + "'?");
+      }
+    }
+    return Unknown(std::move(text));
+  }
+
+  static bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+      return std::tolower(x) == std::tolower(y);
+    });
   }
 
   // Puts the table in front of every column: `printed` for people, `typed` as the scope has it.
@@ -155,7 +344,8 @@ class QueryResolver {
                                     printed->path.end());
       typed->path = rest;
       typed->path[0] = Key(*source, rest[0]);
-      printed->path = {source->alias};
+      printed->path.clear();
+      if (!source->unnamed) printed->path.push_back(source->alias);
       printed->path.insert(printed->path.end(), rest.begin(), rest.end());
       return {};
     }
@@ -228,7 +418,9 @@ class QueryResolver {
         column.type = source.may_be_missing ? from.type.Nullable() : from.type;
         CopyTime(*source.table, from.name, &column);
         Add(std::move(column), item);
-        *text += (text->empty() ? "" : ", ") + QuoteName(source.alias) + "." + QuoteName(from.name);
+        *text += text->empty() ? "" : ", ";
+        if (!source.unnamed) *text += QuoteName(source.alias) + ".";
+        *text += QuoteName(from.name);
       }
     }
     if (any) return {};
@@ -252,7 +444,12 @@ class QueryResolver {
     for (size_t i = 0; i < sources_.size(); ++i) {
       const TableUse& use = query_.from[i];
       text += i == 0 ? "\nFROM " : "\n" + use.join + " ";
-      text += sources_[i].full_name + " AS " + QuoteName(sources_[i].alias);
+      text += sources_[i].full_name;
+      if (!sources_[i].unnamed) text += " AS " + QuoteName(sources_[i].alias);
+      for (size_t k = 0; k < use.columns.size(); ++k) {
+        text += (k == 0 ? " (" : ", ") + QuoteName(use.columns[k]);
+      }
+      if (!use.columns.empty()) text += ")";
       if (use.on) {
         DRIFTLESS_ASSIGN_OR_RETURN(const std::string on, Condition(*use.on));
         text += " ON " + on;
@@ -263,6 +460,7 @@ class QueryResolver {
 
   const Session& session_;
   const Query& query_;
+  Named named_;
   Scope scope_;
   std::vector<Source> sources_;
   ResolvedQuery result_;
@@ -271,7 +469,7 @@ class QueryResolver {
 }  // namespace
 
 Result<ResolvedQuery> ResolveQuery(const Session& session, const Query& query) {
-  return QueryResolver(session, query).Resolve();
+  return QueryResolver(session, query, {}).Resolve();
 }
 
 }  // namespace driftless::flink

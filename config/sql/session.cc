@@ -31,6 +31,12 @@ Result<std::string> Session::Execute(std::string_view sql) {
 }
 
 Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
+  if (in_statement_set_ && s.verb != Verb::kInsert && s.verb != Verb::kEndStatementSet &&
+      !(s.verb == Verb::kCreateTable && !s.query.empty())) {
+    return SqlError("org.apache.flink.table.gateway.service.utils.SqlExecutionException",
+                    "Only 'INSERT/CREATE TABLE AS' statement is allowed in Statement Set or use "
+                    "'END' statement to submit Statement Set.");
+  }
   switch (s.verb) {
     case Verb::kShow:
     case Verb::kShowCreate:
@@ -67,6 +73,10 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
     case Verb::kQuery:
     case Verb::kInsert:
     case Verb::kChangeRows: return RunRows(s, sql);
+    case Verb::kExplain: return Explain(s, sql);
+    case Verb::kStatementSet:
+    case Verb::kBeginStatementSet:
+    case Verb::kEndStatementSet: return RunStatementSet(s);
     default: return RunTables(s, sql);
   }
 }
@@ -74,11 +84,7 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
 Result<std::string> Session::RunTables(const Statement& s, std::string_view sql) {
   switch (s.verb) {
     case Verb::kCreateTable:
-      if (!s.query.empty()) {
-        return MakeError(ErrorKind::kUnsupported,
-                         "CREATE TABLE AS is not supported: it runs a query")
-            .Hint("Create the table, then fill it with a pipeline.");
-      }
+      if (!s.query.empty()) return CreateTableAs(s, sql);
       DRIFTLESS_TRY(TableCreation(this, s).Run());
       break;
     case Verb::kDropTable:
@@ -147,6 +153,20 @@ const TableEntry* Session::FindAny(const ObjectName& name, bool* temporary) cons
 const TableEntry* Session::FindTable(const Path& name) const {
   const auto full = Qualify(name);
   return full ? FindAny(*full) : nullptr;
+}
+
+std::map<ObjectName, const TableEntry*> Session::Tables() const {
+  std::map<ObjectName, const TableEntry*> tables;
+  for (const auto& [catalog_name, catalog] : catalogs_) {
+    for (const auto& [database_name, database] : catalog.databases) {
+      for (const auto& [name, table] : database.tables) {
+        tables[{catalog_name, database_name, name}] = &table;
+      }
+    }
+  }
+  for (const auto& [name, table] : temporary_tables_) tables[name] = &table;
+  std::erase_if(tables, [](const auto& entry) { return entry.second->kind != TableKind::kTable; });
+  return tables;
 }
 
 std::string Session::CatalogNames() const {

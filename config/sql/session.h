@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "config/relation/relation.h"
 #include "config/sql/catalog.h"
 #include "schema/base/result.h"
+#include "schema/types/time.h"
 
 namespace driftless::flink {
 
@@ -31,6 +33,10 @@ class Session {
   // nothing has changed then, but partitions added before the one that failed.
   Result<std::string> Execute(std::string_view sql);
 
+  // Where rows go that are put into a table with the connector `print`: one text a row, as Flink's
+  // connector writes it. Without it they go nowhere.
+  void SetPrint(std::function<void(std::string_view)> print) { print_ = std::move(print); }
+
   // How often an Execute changed something that a later statement can see.
   uint64_t changes() const { return changes_; }
 
@@ -46,6 +52,18 @@ class Session {
   const TableEntry* FindTable(const Path& name) const;
   // `catalog`.`database`.`table`
   std::string FullName(const Path& name) const;
+  // The three parts of a full or partial name, whether the object is there or not.
+  Result<ObjectName> Resolve(const Path& name) const { return Qualify(name); }
+  // All tables, without views; a temporary one in place of the permanent one of its name.
+  std::map<ObjectName, const TableEntry*> Tables() const;
+  // The tables and views of the current database, by name.
+  std::map<ObjectName, const TableEntry*> TablesAndViews() const;
+
+  // The rows of a query whose tables are all in memory; nothing where the statement is no query.
+  // Errors: those of Execute, and kUnsupported with the engine to run it on.
+  Result<std::optional<Relation>> TryQuery(std::string_view sql) const;
+  // A temporary view of rows that are there; `has_rows` false: of columns only.
+  Result<void> AddTemporaryView(const Path& name, const Relation& rows, bool has_rows);
 
  private:
   friend class TableCreation;
@@ -56,6 +74,16 @@ class Session {
   Result<std::string> Run(const Statement& s, std::string_view sql);
   Result<std::string> RunTables(const Statement& s, std::string_view sql);
   Result<std::string> RunRows(const Statement& s, std::string_view sql);
+  Result<std::string> RunQuery(const Statement& s, std::string_view sql);
+  Result<TimeZone> Zone() const;
+  Result<std::string> RunInsert(const Statement& s, std::string_view sql);
+  Result<std::string> CreateTableAs(const Statement& s, std::string_view sql);
+  Result<std::string> RunStatementSet(const Statement& s);
+  Result<std::string> Explain(const Statement& s, std::string_view sql) const;
+  Result<void> CheckSink(const ObjectName& name, const TableEntry& table) const;
+  // Puts rows into a table whose connector is `print` or `blackhole`.
+  Result<void> Fill(const ObjectName& name, const TableEntry& table,
+                    const std::vector<std::string>& columns, const Relation& rows);
   Result<std::string> RunCatalogs(const Statement& s);
   Result<std::string> RunFunctions(const Statement& s);
   Result<std::string> RunModels(const Statement& s);
@@ -109,6 +137,9 @@ class Session {
   std::map<std::string, std::string> settings_;
   std::vector<std::string> modules_ = {"core"};
   uint64_t changes_ = 0;
+  std::function<void(std::string_view)> print_;
+  bool in_statement_set_ = false;
+  std::vector<std::string> statement_set_;  // the INSERTs that END runs
 };
 
 }  // namespace driftless::flink

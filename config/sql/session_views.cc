@@ -117,28 +117,22 @@ Result<void> Session::AlterView(const Statement& s, std::string_view sql) {
   return {};
 }
 
-// Queries and statements on rows: what is wrong with them is said, what is right runs elsewhere.
+// Statements on rows: what is wrong with them is said; INSERT runs where all is in memory.
 Result<std::string> Session::RunRows(const Statement& s, std::string_view sql) {
-  if (s.verb != Verb::kQuery) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
-    const TableEntry* table = FindAny(name);
-    if (table == nullptr) {
-      return Invalid("Cannot find table '" + name.Quoted() + "' in any of the catalogs [" +
-                     CatalogNames() + "], nor as a temporary table.");
-    }
-    if (table->kind == TableKind::kTable && !table->options.contains("connector")) {
-      return Invalid(
-          "Table options do not contain an option key 'connector' for discovering a connector.");
-    }
+  if (s.verb == Verb::kQuery) return RunQuery(s, sql);
+  DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
+  const TableEntry* table = FindAny(name);
+  if (table == nullptr) {
+    return Invalid("Cannot find table '" + name.Quoted() + "' in any of the catalogs [" +
+                   CatalogNames() + "], nor as a temporary table.");
   }
-  if (s.verb == Verb::kQuery || s.verb == Verb::kInsert) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const Query query, ParseQuery(s, sql));
-    DRIFTLESS_TRY(ResolveQuery(*this, query));
+  if (table->kind == TableKind::kTable && !table->options.contains("connector")) {
+    return Invalid(
+        "Table options do not contain an option key 'connector' for discovering a connector.");
   }
-  return MakeError(ErrorKind::kUnsupported,
-                   "the statement is right, and this version does not run "
-                   "queries and statements on rows")
-      .Hint("Run it on Flink; Driftless takes the DDL.");
+  if (s.verb == Verb::kInsert) return RunInsert(s, sql);
+  return MakeError(ErrorKind::kUnsupported, "UPDATE and DELETE need a table that keeps rows")
+      .Hint("Run it on Flink, or play it as a change stream: source: type: sql.");
 }
 
 }  // namespace driftless::flink

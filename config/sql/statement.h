@@ -127,8 +127,12 @@ enum class Verb : uint8_t {
   kTruncate,
   kQuery,
   kInsert,
-  kChangeRows,  // UPDATE and DELETE
-  kOther,       // understood, but nothing here can run it: `word` names it
+  kChangeRows,    // UPDATE and DELETE
+  kExplain,       // `query`: what is explained
+  kStatementSet,  // EXECUTE STATEMENT SET: `keys` are its statements
+  kBeginStatementSet,
+  kEndStatementSet,
+  kOther,  // understood, but nothing here can run it: `word` names it
 };
 
 // One parsed statement. Which fields matter depends on the verb.
@@ -152,7 +156,7 @@ struct Statement {
   std::vector<std::string> partition_keys;
   OptionList options;
   std::vector<std::string> keys;  // RESET
-  std::vector<Path> columns;      // DROP, lists of names
+  std::vector<Path> columns;      // DROP, lists of names; INSERT INTO t (a, b)
   std::vector<PartitionSpec> partitions;
   Path like_table;
   std::vector<LikeOption> like_options;

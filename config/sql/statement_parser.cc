@@ -55,6 +55,21 @@ class StatementParser {
       return ChangeRows();
     }
     if (c_.Accept("UPDATE")) return ChangeRows();
+    if (c_.Accept("EXPLAIN") && !c_.Is("DESCRIBE") && !c_.Is("SHOW") && !c_.Is("CREATE")) {
+      return Explain();
+    }
+    if (c_.Is("EXECUTE") && c_.Is("STATEMENT", 1) && c_.Is("SET", 2)) return StatementSet();
+    if (c_.Is("BEGIN") && c_.Is("STATEMENT", 1) && c_.Is("SET", 2)) {
+      c_.Rewind(c_.position() + 3);
+      s_.verb = Verb::kBeginStatementSet;
+      return {};
+    }
+    if (c_.Is("END") && (c_.Is(";", 1) || c_.Peek(1).kind == TokenKind::kEnd)) {
+      c_.Next();
+      s_.verb = Verb::kEndStatementSet;
+      return {};
+    }
+    if (c_.position() > 0) c_.Rewind(0);
     for (const std::string_view word :
          {"CALL", "ANALYZE", "EXPLAIN", "EXECUTE", "BEGIN", "COMPILE", "ADD", "REMOVE"}) {
       if (!c_.Accept(word)) continue;
@@ -100,7 +115,44 @@ class StatementParser {
     c_.Next();
     if (!c_.Accept("INTO")) DRIFTLESS_TRY(c_.Expect("OVERWRITE"));
     DRIFTLESS_TRY(Name());
+    // (a, b) in front of a query are columns; (SELECT ..) is the query.
+    if (c_.Is("(") && c_.IsName(1) && (c_.Is(",", 2) || c_.Is(")", 2))) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<std::string> names, ParseNames(&c_));
+      for (const std::string& name : names) s_.columns.push_back({name});
+    }
     return Query(Verb::kInsert);
+  }
+
+  // EXPLAIN [PLAN FOR | detail {, detail}] statement
+  Result<void> Explain() {
+    if (!c_.Accept("PLAN", "FOR")) {
+      while (c_.Is("ESTIMATED_COST") || c_.Is("CHANGELOG_MODE") || c_.Is("JSON_EXECUTION_PLAN") ||
+             c_.Is("PLAN_ADVICE")) {
+        c_.Next();
+        c_.Accept(",");
+      }
+    }
+    if (!c_.Is("SELECT") && !c_.Is("WITH") && !c_.Is("VALUES") && !c_.Is("(") && !c_.Is("INSERT")) {
+      return c_.Unexpected();
+    }
+    return Query(Verb::kExplain);
+  }
+
+  // EXECUTE STATEMENT SET BEGIN insert; insert; END
+  Result<void> StatementSet() {
+    c_.Rewind(c_.position() + 3);
+    DRIFTLESS_TRY(c_.Expect("BEGIN"));
+    s_.verb = Verb::kStatementSet;
+    while (!c_.Is("END")) {
+      if (!c_.Is("INSERT")) return c_.Unexpected();
+      const size_t begin = c_.Peek().begin;
+      size_t end = begin;
+      while (c_.Peek().kind != TokenKind::kEnd && !c_.Is(";")) end = c_.Next().end;
+      DRIFTLESS_TRY(c_.Expect(";"));
+      s_.keys.emplace_back(sql_.substr(begin, end - begin));
+    }
+    c_.Next();
+    return {};
   }
 
   Result<void> IfNotExists() {

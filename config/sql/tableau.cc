@@ -72,14 +72,19 @@ size_t DisplayWidth(std::string_view utf8) {
 }
 
 std::string Tableau(const std::vector<std::string>& header, const std::vector<TableauRow>& rows) {
+  return Tableau(header, rows, std::vector<size_t>(header.size(), 0));
+}
+
+std::string Tableau(const std::vector<std::string>& header, const std::vector<TableauRow>& rows,
+                    const std::vector<size_t>& at_least) {
   if (rows.empty()) return "Empty set\n";
-  std::vector<size_t> widths;
+  std::vector<size_t> widths = at_least;
   for (size_t i = 0; i < header.size(); ++i) {
-    size_t width = DisplayWidth(header[i]);
+    size_t& width = widths[i];
+    width = std::max(width, DisplayWidth(header[i]));
     for (const TableauRow& row : rows) {
       if (row[i]) width = std::max(width, DisplayWidth(*row[i]));
     }
-    widths.push_back(width);
   }
   std::string out;
   AddLine(widths, &out);

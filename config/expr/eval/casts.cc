@@ -113,7 +113,7 @@ bool FitUnits(const LogicalType& from, const LogicalType& to, int64_t* units) {
 // ---- from truth values and numbers
 // ---------------------------------------------------------------
 
-void BoolToText(Call& c, int64_t row) { PutText(c, c.Bool(0, row) ? "true" : "false"); }
+void BoolToText(Call& c, int64_t row) { PutText(c, c.Bool(0, row) ? "TRUE" : "FALSE"); }
 void BoolToInt(Call& c, int64_t row) {
   WriteInteger(c.type, &c.out(), row, c.Bool(0, row) ? 1 : 0);
 }

@@ -11,6 +11,7 @@
 #include "config/expr/eval/time_nodes.h"
 #include "config/expr/functions.h"
 #include "config/options/suggest.h"
+#include "schema/base/bytes_text.h"
 #include "schema/types/decimal.h"
 
 namespace driftless::flink {
@@ -229,6 +230,11 @@ class Compiler {
   }
 
   Result<NodePtr> Typed(const Expr& e) {
+    if (e.text == "X") {
+      std::string bytes;
+      DecodeHex(e.path[0], &bytes);
+      return MakeTextLiteral(e.result, bytes);
+    }
     DRIFTLESS_ASSIGN_OR_RETURN(
         NodePtr node, Cast(MakeTextLiteral(LogicalType::String().NotNull(), e.path[0]), e.result));
     if (node->errors.any) {
@@ -362,6 +368,11 @@ class Compiler {
   // ---- functions -------------------------------------------------------------------------------
 
   Result<NodePtr> Call(const Expr& e) {
+    if (e.over != nullptr) {
+      return MakeError(ErrorKind::kUnsupported, "OVER cannot be worked out row by row")
+          .At(e.line, e.column)
+          .Hint("Run the query on Flink.");
+    }
     const LogicalType type = Plain(e.result);
     if (e.text == "COALESCE" || e.text == "IFNULL") {
       std::vector<NodePtr> values;

@@ -123,7 +123,7 @@ TEST(OperatorsTest, CastsAreFlinks) {
   EXPECT_EQ(Evaluated("CAST(x AS STRING)"), "2.5");
   EXPECT_EQ(Evaluated("CAST(1e10 AS STRING)"), "1.0E10");
   EXPECT_EQ(Evaluated("CAST(3 AS DOUBLE)"), "3");
-  EXPECT_EQ(Evaluated("CAST(t AS STRING)"), "true");
+  EXPECT_EQ(Evaluated("CAST(t AS STRING)"), "TRUE");
   EXPECT_EQ(Evaluated("CAST('yes' AS BOOLEAN)"), "true");
   EXPECT_EQ(Evaluated("CAST(' 12 ' AS INT)"), "12");
   EXPECT_EQ(Evaluated("CAST('12.9' AS INT)"), "12");
