@@ -13,11 +13,11 @@ int RunCommandLine(int argc, char** argv) {
   int exit_code = 0;
   // One command a line.
   constexpr decltype(&AddDdlCommand) kCommands[] = {
-      AddRunCommand,     AddValidateCommand,    AddPlanCommand,    AddExplainCommand,
-      AddDiffCommand,    AddHistoryCommand,     AddAuditCommand,   AddDivergencesCommand,
-      AddApproveCommand, AddRejectCommand,      AddDecideCommand,  AddPeekCommand,
-      AddTestCommand,    AddMatrixCommand,      AddOptionsCommand, AddDdlCommand,
-      AddSqlCommand,     AddAcknowledgeCommand,
+      AddRunCommand,     AddValidateCommand, AddPlanCommand,    AddExplainCommand,
+      AddDiffCommand,    AddHistoryCommand,  AddAuditCommand,   AddDivergencesCommand,
+      AddApproveCommand, AddRejectCommand,   AddDecideCommand,  AddPeekCommand,
+      AddTestCommand,    AddMatrixCommand,   AddOptionsCommand, AddDdlCommand,
+      AddSqlCommand,     AddTableCommand,    AddCompatCommand,  AddAcknowledgeCommand,
   };
   for (const auto add : kCommands) {
     add(&app, &exit_code);

@@ -10,6 +10,7 @@ namespace driftless {
 void AddAcknowledgeCommand(CLI::App* app, int* exit_code);
 void AddApproveCommand(CLI::App* app, int* exit_code);
 void AddAuditCommand(CLI::App* app, int* exit_code);
+void AddCompatCommand(CLI::App* app, int* exit_code);
 void AddDdlCommand(CLI::App* app, int* exit_code);
 void AddDecideCommand(CLI::App* app, int* exit_code);
 void AddDiffCommand(CLI::App* app, int* exit_code);
@@ -23,6 +24,7 @@ void AddPlanCommand(CLI::App* app, int* exit_code);
 void AddRejectCommand(CLI::App* app, int* exit_code);
 void AddRunCommand(CLI::App* app, int* exit_code);
 void AddSqlCommand(CLI::App* app, int* exit_code);
+void AddTableCommand(CLI::App* app, int* exit_code);
 void AddTestCommand(CLI::App* app, int* exit_code);
 void AddValidateCommand(CLI::App* app, int* exit_code);
 
