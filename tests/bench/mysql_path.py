@@ -165,7 +165,7 @@ def bench_tables(a, server, folder):
     server.sql("create database many; use many;" + "".join(
         f"create table t{i} (id int primary key, v varchar(100), at datetime(6)); insert into t{i} values (1, repeat('x', 100), now(6)), (2, 'y', null);"
         for i in range(a.tables)))
-    run = Run(a.driftless, server, "many\\..*", "paimon", os.path.join(folder, "tables"))
+    run = Run(a.driftless, server, "many.\\.*", "paimon", os.path.join(folder, "tables"))
     run.wait_for(lambda: run.changes() >= 2 * a.tables, 1)
     server.sql("use many;" + "".join(f"insert into t{i} values (3, 'z', null); alter table t{i} add column c int; update t{i} set c = 7;"
                                      for i in range(a.tables)))

@@ -19,7 +19,7 @@ import time
 import mysql_live as live
 
 SETUP = """create database live; use live;
-create table marks (id int primary key); create table first (id int primary key, v varchar(20)) charset utf8mb4;
+create table marks (id int primary key); create table early (id int primary key, v varchar(20)) charset utf8mb4;
 create table tool (id int primary key, v int, w int); insert into tool values (1, 10, 11), (2, 20, 21);
 create table _tool_gho like tool; alter table _tool_gho add column x int after id, drop column w;
 create table second (id int primary key auto_increment, v int, t varchar(30)) charset utf8mb4;
@@ -28,7 +28,7 @@ insert into second (v, t) with recursive q (n) as (select 1 union all select n +
 insert into second (v, t) select v + 900, t from second; insert into second (v, t) select v + 1800, t from second;
 insert into second (v, t) select v + 3600, t from second;
 insert into journal select v % 700, concat('j', v % 50) from second;
-insert into first values (1, 'one'), (2, 'two');
+insert into early values (1, 'one'), (2, 'two');
 """
 SHADOW = """use live; insert into _tool_gho (id, v) select id, v from tool;
 rename table tool to _tool_del, _tool_gho to tool; update tool set x = 7 where id = 2; drop table _tool_del;
@@ -51,7 +51,7 @@ def changes(rng, k):
         f"begin; insert into journal values ({k % 700}, 'gone'); delete from second; rollback;",
         f"begin; insert into logged values ({k}, {k}); insert into journal values ({k % 700}, 'tx{k}'); commit;",
         f"replace into logged values ({k % 50}, {k}); delete from logged where id = {i % 50};",
-        f"insert into first values ({k}, 'f') on duplicate key update v = 'again';",
+        f"insert into early values ({k}, 'f') on duplicate key update v = 'again';",
     ])
 
 
@@ -106,7 +106,7 @@ def check(condition, text):
 
 def play(server, pipeline, seed):
     server.sql(SETUP)
-    pipeline.configure("live.marks, live.first, live.\\.*tool\\.*")
+    pipeline.configure("live.marks, live.early, live.\\.*tool\\.*")
     pipeline.start()
     pipeline.wait_for_mark(server, 1)
     server.sql(SHADOW + UNSEEN)
@@ -144,16 +144,16 @@ def play(server, pipeline, seed):
     found, tables, report = live.differences(server, pipeline, ["live"])
     check(not found, f"after the join: {sorted(found)} (seed {seed})\n{report}\n{pipeline.tail()}")
 
-    pipeline.configure("live.\\.*", "tables.exclude: live.first\n  " + added)
+    pipeline.configure("live.\\.*", "tables.exclude: live.early\n  " + added)
     pipeline.start()
-    server.sql("insert into live.first values (3, 'away'); update live.first set v = 'away' where id = 1;")
+    server.sql("insert into live.early values (3, 'away'); update live.early set v = 'away' where id = 1;")
     pipeline.wait_for_mark(server, 4)
-    check(not [r for r in pipeline.rows("live.first") if r["id"] == 3], "a row of a table that left")
+    check(not [r for r in pipeline.rows("live.early") if r["id"] == 3], "a row of a table that left")
     pipeline.kill()
     pipeline.configure("live.\\.*", added)
     pipeline.start()
     pipeline.wait_for_mark(server, 5)
-    check("live.first was captured once before" in pipeline.tail(), pipeline.tail())
+    check("live.early was captured once before" in pipeline.tail(), pipeline.tail())
     pipeline.stop()
     shutil.rmtree(os.path.join(pipeline.folder, "sink"))
     found, tables, report = live.differences(server, pipeline, ["live"])

@@ -23,8 +23,11 @@ create table users (id int primary key, a varchar(20)); create table items (id i
 create table calm (id int primary key, a varchar(20));
 insert into orders values (1, 'before'); insert into users values (1, 'before'); insert into items values (1, 'before');
 insert into calm values (1, 'before');
+create database apart; create table apart.x (id int primary key, o int);
 """
 STATEMENTS = """use live;
+alter table apart.x add column calm int, add constraint f foreign key (o) references live.calm (id);
+create index calm on apart.x (calm);
 set sql_log_bin = 0; alter table orders change a b varchar(20); set sql_log_bin = 1;
 alter table orders add column c int comment 'not read' after b; insert into orders values (2, 'behind', 7);
 set sql_log_bin = 0; alter table users add column n int; set sql_log_bin = 1;

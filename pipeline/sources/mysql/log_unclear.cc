@@ -27,6 +27,19 @@ bool HasWordsEarly(std::string_view sql, std::string_view words) {
   return false;
 }
 
+// Whether a statement that failed because its table is not tracked concerns that one alone,
+// whatever other names stand in it: columns, referenced tables.
+bool IsAboutOneTable(std::string_view sql) {
+  const auto has = [&](std::string_view word) {
+    for (size_t i = 0; i + word.size() <= sql.size(); ++i) {
+      if (EqualsIgnoringCase(sql.substr(i, word.size()), word)) return true;
+    }
+    return false;
+  };
+  if (!HasWordsEarly(sql, "ALTER TABLE") && !HasWordsEarly(sql, "INDEX")) return false;
+  return !has("RENAME") && !has("EXCHANGE");
+}
+
 // What turns the tracked table into `created`; empty where nothing differs.
 std::vector<SchemaChange> PartsTo(const TableSchemaPtr& before, const TableSchema& created,
                                   uint64_t incarnation) {
@@ -174,6 +187,7 @@ Result<bool> LogStream::NotUnderstood(const std::string& sql, const StatementCon
                  event_end_, error.ToString());
     return true;
   }
+  if (error.kind() == ErrorKind::kNotFound && IsAboutOneTable(sql)) return true;
   std::vector<TablePath> tables = Concerned(sql, context);
   // Its text may hold a password, so that it is not told.
   if (tables.empty()) {
