@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a live log may hold: row images with holes, XA, statements with secrets; and what /metrics tells of it.
+"""What a live log may hold: XA transactions across lost connections, values of many packets, statements with secrets.
 
 usage: mysql_forms.py --driftless BIN --peer mysql|mariadb [--only CASE]
 Exit status: 0 as expected, 1 not, 77 the server is not installed.
@@ -8,51 +8,14 @@ import argparse
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import urllib.request
 
 import mysql_live as live
 from mysql_positions import SETUP, Test, check
-from mysql_validate import Validator
 
 
 class Forms(Test):
-    def images(self):
-        """Values that an update's image lacks are absent, never NULL; a sink of whole rows stops in front of it, aloud."""
-        self.server.sql("use live; create table wide (id int primary key, a int, b varchar(20), c longtext) charset utf8mb4; "
-                        "insert into wide values (1, 1, 'one', 'text'), (2, 2, 'two', null), (3, 3, 'three', 'text');")
-        eyes = self.pipeline("eyes", tables="live.wide, live.marks")
-        self.sink(eyes, "type: print")
-        lake = self.pipeline("lake", tables="live.wide, live.marks")
-        lake.start()
-        self.follow(lake)
-        eyes.start()
-        eyes.wait_for(lambda: eyes.tail().count("live.wide") >= 3, "the snapshot")
-        self.server.sql("set session binlog_row_image = 'NOBLOB'; update live.wide set a = 10 where id = 1;\n"
-                        "set session binlog_row_image = 'MINIMAL'; update live.wide set b = null where id = 2; "
-                        "update live.wide set c = 'new' where id = 3; delete from live.wide where id = 1;")
-        eyes.wait_for(lambda: len(self.printed(eyes, "live.wide")) >= 7, "four changes")
-        rows = [line[line.index("live.wide"):] for line in self.printed(eyes, "live.wide")[-4:]]
-        print("\n".join(rows))
-        eyes.kill()
-        said = lake.process.wait(60)
-        check(said not in (0, -9) and "on-absent" in lake.tail(), f"{said}: {lake.tail()}")
-        check(lake.ids("live.wide") == [1, 2, 3], str(lake.rows("live.wide")))
-        self.server.sql("drop table live.wide;")
-
-    @staticmethod
-    def printed(pipeline, table):
-        return [line for line in pipeline.tail().splitlines() if table in line and "mysql source" not in line]
-
-    @staticmethod
-    def sink(pipeline, text):
-        with open(pipeline.file, encoding="utf-8") as file:
-            before = file.read()
-        with open(pipeline.file, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?s)sink:\n.*?pipeline:", f"sink:\n  name: lake\n  {text}\npipeline:", before))
-
     def xa(self):
         """Rows of a prepared transaction come with its commit, once, across kills; those of a rollback never."""
         self.server.sql("use live; create table keyless (n int, v varchar(20)) charset utf8mb4;")
@@ -129,77 +92,6 @@ insert into live.t values (500, 'seen');
                 check(found is None, f"{os.path.join(at, name)} has {text[max(found.start() - 200, 0):found.end() + 100] if found else ''}")
         check(looked > 5, "no files were looked at")
 
-    def metrics(self):
-        """Lag, bytes behind, events by type, the position, the snapshot's progress."""
-        with live.socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            http = f"127.0.0.1:{s.getsockname()[1]}"
-        self.server.sql("use live; create table many (id int primary key auto_increment, v int); insert into many (v) values (1), (2), (3), (4);"
-                        + "insert into many (v) select v from many;" * 10 + "analyze table many;")
-        pipeline = self.pipeline("metrics", "scan.incremental.snapshot.chunk.size: 100", tables="live.many, live.marks")
-        with open(pipeline.file, encoding="utf-8") as file:
-            text = file.read()
-        with open(pipeline.file, "w", encoding="utf-8") as file:
-            file.write(text.replace("http.address: off", f"http.address: {http}"))
-        pipeline.start()
-
-        def metric(name, **labels):
-            try:
-                text = urllib.request.urlopen(f"http://{http}/metrics", timeout=5).read().decode()
-            except OSError:
-                return None
-            found = [float(m[2]) for m in re.finditer(rf"^driftless_{name}(?:{{(.*)}})? (\S+)$", text, re.M)
-                     if all(f'{k}="{v}"' in (m[1] or "") for k, v in labels.items())]
-            return sum(found) if found else None
-        rows = int(self.server.sql("select (select count(*) from live.many) + (select count(*) from live.marks);"))
-        pipeline.wait_for(lambda: metric("source", what="snapshot_rows") == rows, "the snapshot's rows")
-        check(metric("source", what="snapshot_chunks") > rows / 100, "chunks")
-        pipeline.wait_for(lambda: metric("source", what="snapshot_tables_left") == 0, "tables left")
-        check(metric("source", what="snapshot_rows_left") == 0, "rows left")
-        self.server.sql("update live.many set v = 5 where id < 4;")
-        self.follow(pipeline)
-        pipeline.wait_for(lambda: (metric("source_events_total", type="UPDATE_ROWS") or metric("source_events_total", stream="binlog")), "events by type")
-        file, offset = self.place()
-        pipeline.wait_for(lambda: metric("source", what="log_offset") == offset, "the place in the log")
-        check(metric("source", what="log_file") == int(file.split(".")[-1]), "the file of the log")
-        pipeline.wait_for(lambda: metric("source", what="lag_bytes") == 0, "bytes behind")
-        check(metric("lag_seconds", stream="binlog") is not None, "seconds behind")
-        pipeline.stop()
-
-
-def certificates(folder):
-    """Two authorities, and a server's certificate for 127.0.0.1 of the first."""
-    def openssl(*words):
-        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
-    os.makedirs(folder)
-    for name in ("ca", "other"):
-        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN=authority {name}",
-                "-keyout", f"{name}.key", "-out", f"{name}.pem")
-    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout", "server.key", "-out", "server.csr")
-    with open(os.path.join(folder, "san.txt"), "w", encoding="utf-8") as out:
-        out.write("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
-    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-            "-extfile", "san.txt", "-out", "server.pem")
-
-
-def tls(binary, folder, peer):
-    """tls.mode on a user who must come with TLS, and who is let in only so."""
-    certificates(folder)
-    server = live.Server(peer)
-    try:
-        server.call("start", *(f"--ssl-{what}={folder}/{file}" for what, file in (("ca", "ca.pem"), ("cert", "server.pem"), ("key", "server.key"))))
-        server.sql("create database live; create table live.t (id int primary key); create user tls@'%' identified by 'tls' require ssl; "
-                   "grant all on *.* to tls@'%';")
-        validator = Validator(binary, folder, server.port)
-        for code, mode, *said in (
-                (1, "disabled", "Access denied"), (0, "preferred"), (0, "required"),
-                (0, f"verify-identity\n  tls.ca: {folder}/ca.pem"),
-                (1, f"verify-identity\n  tls.ca: {folder}/other.pem", "ertificate")):
-            validator.expect(code, *said, user="tls", tables="live.t", more=f"tls.mode: {mode}")
-    finally:
-        server.call("wipe", check=False)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--driftless", required=True)
@@ -215,15 +107,10 @@ def main():
     try:
         server.call("start")
         server.sql(SETUP)
-        for case in ("xa", "large", "secrets", "images", "metrics"):
+        for case in ("xa", "large", "secrets"):
             if options.only in (None, case):
                 getattr(test, case)()
                 print(f"{options.peer}: {case}: as expected", flush=True)
-        test.close()
-        server.call("wipe", check=False)
-        if options.only in (None, "tls"):
-            tls(options.driftless, os.path.join(folder, "tls"), options.peer)
-            print(f"{options.peer}: tls: as expected")
     finally:
         test.close()
         server.call("wipe", check=False)
