@@ -76,6 +76,14 @@ class Writer:
 
 
 class Pipeline(live.Pipeline):
+    def wait_for_join(self, number):
+        """The log brings marks while chunks are still read."""
+        def is_read():
+            with open(os.path.join(self.folder, "run.log"), encoding="utf-8") as log:
+                text = log.read()
+            return text.count("newly added tables join") >= number and text.rfind("newly added tables join") < text.rfind("snapshot done")
+        self.wait_for(is_read, "the snapshot of the newcomers")
+
     def configure(self, tables, more=""):
         with open(self.file, "w", encoding="utf-8") as out:
             out.write(f"""source:
@@ -139,6 +147,7 @@ def play(server, pipeline, seed):
         time.sleep(1)
     finally:
         writer.stop()
+    pipeline.wait_for_join(1)
     pipeline.wait_for_mark(server, 3)
     pipeline.stop()
     found, tables, report = live.differences(server, pipeline, ["live"])
@@ -152,6 +161,7 @@ def play(server, pipeline, seed):
     pipeline.kill()
     pipeline.configure("live.\\.*", added)
     pipeline.start()
+    pipeline.wait_for_join(2)
     pipeline.wait_for_mark(server, 5)
     check("live.early was captured once before" in pipeline.tail(), pipeline.tail())
     pipeline.stop()
