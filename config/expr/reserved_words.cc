@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kReserved[] = {
     "ABS",
     "ALL",
+    "AND",
     "ANY",
     "ARRAY",
     "AS",

@@ -57,6 +57,8 @@ constexpr std::string_view kBroken[] = {
     "CREATE TABLE t (a INT) DISTRIBUTED BY (a) INTO ¦x BUCKETS",
     "CREATE VIEW v ¦SELECT 1",
     "CREATE VIEW v (¦) AS SELECT 1",
+    "CREATE TABLE t (¦and INT)",
+    "SELECT a FROM t WHERE ¦AND a",
     "CREATE VIEW v AS ¦",
     "CREATE DATABASE ¦'d'",
     "CREATE CATALOG c WITH ¦type",
