@@ -65,6 +65,18 @@ Result<void> TableTracker::MakeDatabase(const ObjectName& name) {
   return {};
 }
 
+// Paths of tables have no catalog: two tables of one path would be one.
+Result<void> TableTracker::CheckUnique(const ObjectName& name) const {
+  for (const auto& [known, schema] : tables_) {
+    if (known.database != name.database || known.object != name.object) continue;
+    if (known.catalog == name.catalog) continue;
+    return MakeError(ErrorKind::kUnsupported,
+                     "table " + name.Summary() + " has the database and name of " +
+                         known.Summary() + ": tables are told apart by these, not by catalogs");
+  }
+  return {};
+}
+
 Result<void> TableTracker::Load(const TableSchemaPtr& schema) {
   const TablePath& path = schema->path;
   DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, session_.Qualify({path.database, path.table}));
@@ -91,11 +103,19 @@ Result<std::vector<StatementChange>> TableTracker::Apply(std::string_view sql) {
     return std::vector<StatementChange>{
         Whole(found->second->path, TruncateTable{}, found->second, found->second)};
   }
-  if (CreatesTable(statement)) DRIFTLESS_TRY(MakeDatabase(name));
+  if (CreatesTable(statement)) {
+    DRIFTLESS_TRY(CheckUnique(name));
+    if (makes_databases_) DRIFTLESS_TRY(MakeDatabase(name));
+  } else if (statement.verb == Verb::kAlterTableRename) {
+    DRIFTLESS_TRY(CheckUnique({name.catalog, name.database, statement.new_name.back()}));
+  }
   auto executed = session_.Execute(sql);
   if (!executed) {
     const bool is_unknown = executed.error().message().find("doesn't exist") != std::string::npos;
-    if (is_unknown) return MakeError(ErrorKind::kNotFound, executed.error().message());
+    if (is_unknown) {
+      return MakeError(ErrorKind::kNotFound, executed.error().message())
+          .At(executed.error().line(), executed.error().column());
+    }
     return std::move(executed).error();
   }
   return Changes(statement, name);
@@ -190,6 +210,14 @@ Result<std::vector<StatementChange>> TableTracker::Changes(const Statement& stat
     it = tables_.erase(it);
   }
   return changes;
+}
+
+TableSchemaPtr TableTracker::Find(const Path& name) const {
+  const auto full = session_.Qualify(name);
+  bool is_temporary = false;
+  if (!full || session_.FindAny(*full, &is_temporary) == nullptr || is_temporary) return nullptr;
+  const auto found = tables_.find(*full);
+  return found == tables_.end() ? nullptr : found->second;
 }
 
 std::vector<TableSchemaPtr> TableTracker::Tables() const {

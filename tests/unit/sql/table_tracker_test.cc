@@ -131,6 +131,33 @@ TEST(TableTrackerTest, TakesTablesOfOtherSources) {
   EXPECT_EQ(after->columns[1].id, 10u);
 }
 
+TEST(TableTrackerTest, FindsTablesByTheirNames) {
+  Tracked tracked;
+  tracked(kOrders);
+  const TableSchemaPtr orders = tracked.Table("orders");
+  EXPECT_EQ(tracked.tracker_.Find({"orders"}), orders);
+  EXPECT_EQ(tracked.tracker_.Find({"default_catalog", "shop", "orders"}), orders);
+  EXPECT_EQ(tracked.tracker_.Find({"other", "orders"}), nullptr);
+  tracked("CREATE TEMPORARY TABLE orders (x INT)");
+  EXPECT_EQ(tracked.tracker_.Find({"orders"}), nullptr);
+}
+
+TEST(TableTrackerTest, CatalogsDoNotTellTablesApart) {
+  Tracked tracked;
+  tracked(kOrders);
+  tracked("CREATE CATALOG c WITH ('type' = 'generic_in_memory')");
+  tracked("CREATE TABLE c.shop.bills (id INT)");
+  EXPECT_NE(tracked.Refusal("CREATE TABLE c.shop.orders (id INT)"), "");
+  EXPECT_NE(tracked.Refusal("ALTER TABLE c.shop.bills RENAME TO orders"), "");
+  EXPECT_EQ(tracked.tracker_.Tables().size(), 2u);
+}
+
+TEST(TableTrackerTest, DatabasesCanBeRequired) {
+  Tracked tracked;
+  tracked.tracker_.RequireDatabases();
+  EXPECT_NE(tracked.Refusal("CREATE TABLE other.things (id INT)"), "");
+}
+
 TEST(TableTrackerTest, RefusalsChangeNothing) {
   Tracked tracked;
   tracked(kOrders);
