@@ -43,6 +43,7 @@ Result<std::string> DialectOf(const PlanFlags& flags, const PipelineDefinition& 
             "Say it in MySQL's words with --dialect mysql, or in Flink SQL with --dialect flink.");
   }
   if (!flags.dialect.empty()) return name;
+  if (name == "sql") return std::string("flink");
   return std::string(name == "mariadb" ? "mariadb" : "mysql");
 }
 

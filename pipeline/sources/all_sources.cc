@@ -30,6 +30,11 @@ std::span<const SourceComponent> AllSources() {
        .options = KafkaSourceOptionSpecs(),
        .make_source = MakeKafkaSource,
        .check = CheckKafkaSource},
+      {.type = "sql",
+       .summary = "A script of Flink SQL: tables, their changes and literal rows",
+       .options = SqlSourceOptionSpecs(),
+       .make_source = MakeSqlSource,
+       .check = CheckSqlSource},
   };
   return *kSources;
 }

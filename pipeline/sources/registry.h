@@ -16,6 +16,7 @@ std::span<const OptionSpec> FileSourceOptionSpecs();
 std::span<const OptionSpec> MySqlSourceOptions();
 std::span<const OptionSpec> PostgresSourceOptions();
 std::span<const OptionSpec> KafkaSourceOptionSpecs();
+std::span<const OptionSpec> SqlSourceOptionSpecs();
 
 // pipeline/sources/file/file_source.cc
 Result<std::unique_ptr<Source>> MakeFileSource(const OptionValues& values);
@@ -24,10 +25,13 @@ Result<std::unique_ptr<Source>> MakeFileSource(const OptionValues& values);
 Result<std::unique_ptr<Source>> MakeMySqlSource(const OptionValues& values);
 // pipeline/sources/kafka/kafka_source.cc
 Result<std::unique_ptr<Source>> MakeKafkaSource(const OptionValues& values);
+// pipeline/sources/sql/sql_source.cc
+Result<std::unique_ptr<Source>> MakeSqlSource(const OptionValues& values);
 
 void CheckFileSource(const OptionValues& values, Problems* problems);
 void CheckMySqlSource(const OptionValues& values, Problems* problems);
 void CheckPostgresSource(const OptionValues& values, Problems* problems);
 void CheckKafkaSource(const OptionValues& values, Problems* problems);
+void CheckSqlSource(const OptionValues& values, Problems* problems);
 
 }  // namespace driftless

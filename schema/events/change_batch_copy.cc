@@ -35,6 +35,10 @@ void CopyValue(const ColumnView& view, PhysicalKind kind, int64_t row, ColumnBui
 
 }  // namespace
 
+void CopyValue(const ColumnView& view, int64_t row, ColumnBuilder* out) {
+  CopyValue(view, out->physical(), row, out);
+}
+
 void ChangeBatchCopy::Begin(Op op, int64_t row) {
   builder_.BeginRow(op, batch_.point(row), batch_.commit_times_ms()[row]);
   if (!batch_.transaction(row).empty()) builder_.SetTransaction(batch_.transaction(row));

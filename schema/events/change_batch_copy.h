@@ -5,6 +5,9 @@
 
 namespace driftless {
 
+// Appends one value of a column of the builder's type; NULL and absent stay what they are.
+void CopyValue(const ColumnView& view, int64_t row, ColumnBuilder* out);
+
 // Makes a batch out of chosen rows of another one, with their points, times and transactions.
 class ChangeBatchCopy {
  public:

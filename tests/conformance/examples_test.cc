@@ -63,8 +63,10 @@ TEST(Examples, ThoseThatEndAreRun) {
   int runs = 0;
   for (const std::filesystem::path& file : Examples()) {
     const Result<PipelineDefinition> definition = LoadPipeline(file, AllComponents());
-    if (!definition || definition->sources[0].type != "file") continue;
-    if (definition->sources[0].options.Bool("follow") == true) continue;
+    if (!definition) continue;
+    const SourceDefinition& source = definition->sources[0];
+    if (source.type != "file" && source.type != "sql") continue;
+    if (source.type == "file" && source.options.Bool("follow") == true) continue;
     const std::filesystem::path folder = work / file.stem();
     std::filesystem::create_directories(folder);
     const std::string command = "cd '" + kTop.string() + "' && WAREHOUSE='" +
