@@ -54,6 +54,8 @@ class Catalog {
   virtual std::vector<Result<void>> Commit(std::span<const CatalogCommit> commits) = 0;
   // Whether several tables are committed in one transaction. Known after Connect.
   virtual bool CommitsTogether() const { return false; }
+  // Whether a success of such a commit can be believed. Else each table is looked at afterwards.
+  virtual bool IsSureOfTogether() const { return true; }
 };
 
 // The plain file layout "warehouse/db/table/metadata/v<N>.metadata.json" of the reference

@@ -362,6 +362,23 @@ Result<void> KeepNeeded(const LoadedTable& table, std::unordered_set<std::string
   return {};
 }
 
+// What of a transaction's success is true, table by table.
+void LookAfter(Catalog* catalog, std::span<Attempt* const> sent,
+               std::vector<Result<void>>* results) {
+  for (size_t i = 0; i < sent.size(); ++i) {
+    if (!(*results)[i]) continue;
+    const CommitToken& token = *sent[i]->token;
+    const auto table = catalog->Load(token.identity.table);
+    if (!table) {
+      (*results)[i] = MakeError(ErrorKind::kCommitUnknown, table.error().message());
+    } else if (!*table || !IsCommitted((*table)->metadata, token.identity, sent[i]->files)) {
+      (*results)[i] =
+          MakeError(ErrorKind::kConflict, "the catalog said that it committed to " +
+                                              token.identity.table.ToString() + ", and has not");
+    }
+  }
+}
+
 }  // namespace
 
 Result<CommitToken> IcebergCommitter::Seal(const CommitIdentity& identity,
@@ -412,6 +429,7 @@ Result<void> IcebergCommitter::Commit(std::span<const CommitToken> tokens) const
   const CommitRun run(settings_);
   std::optional<Error> failure;
   int64_t wait_ms = 0;
+  bool is_first = true;
   while (!waiting.empty()) {
     if (wait_ms > 0 && settings_.wait_ms) settings_.wait_ms(wait_ms);
     if (wait_ms > 0 && !settings_.wait_ms) {
@@ -430,7 +448,18 @@ Result<void> IcebergCommitter::Commit(std::span<const CommitToken> tokens) const
       commits.push_back({attempt->token->identity.table, &attempt->base, &attempt->change});
       sent.push_back(attempt);
     }
-    std::vector<Result<void>> results = settings_.catalog->Commit(commits);
+    // Together at first; whoever was in conflict goes alone.
+    std::vector<Result<void>> results;
+    if (is_first) {
+      results = settings_.catalog->Commit(commits);
+      if (commits.size() > 1 && !settings_.catalog->IsSureOfTogether())
+        LookAfter(settings_.catalog, sent, &results);
+    } else {
+      for (const CatalogCommit& commit : commits) {
+        results.push_back(std::move(settings_.catalog->Commit({&commit, 1}).front()));
+      }
+    }
+    is_first = false;
     for (size_t i = 0; i < sent.size(); ++i) {
       sent[i]->outcome = std::move(results[i]);
       sent[i]->committed = sent[i]->outcome.has_value();

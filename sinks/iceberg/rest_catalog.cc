@@ -97,6 +97,9 @@ class RestCatalog : public Catalog {
   }
 
   bool CommitsTogether() const override { return session_->Offers(std::string(kTransaction)); }
+  // The reference server (Iceberg's RESTCatalogAdapter) answers 204 and drops the change of a
+  // table that somebody else has just committed to.
+  bool IsSureOfTogether() const override { return false; }
 
  private:
   static std::vector<std::string> SplitNamespace(std::string_view text) {

@@ -80,7 +80,7 @@ def tables_of(warehouse):
 
 def replayed(args, case, pipeline, state):
     """Runs to the end. A change that stops by policy goes on where the case's `decide` names the table: {table: decision}."""
-    decisions = dict(case.get(args.sink, {}).get("decide", case.get("decide", {})))
+    decisions = dict(case.get(getattr(args, "sink", ""), {}).get("decide", case.get("decide", {})))
     while True:
         ran = run([args.driftless, "run", pipeline, "--state", state, "--until-end"])
         if not ran.returncode:
