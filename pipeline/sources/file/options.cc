@@ -1,5 +1,6 @@
 #include "pipeline/sources/file/options.h"
 
+#include "pipeline/sources/captured_tables.h"
 #include "pipeline/sources/debezium/format_options.h"
 #include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
@@ -150,17 +151,7 @@ Result<FileSourceOptions> ReadFileSourceOptions(const OptionValues& values) {
   if (const auto value = values.String("debezium-json.unavailable-value"); value) {
     stream.format.unavailable_value = *value;
   }
-  std::string selector;
-  for (const std::string& entry : values.List("tables")) {
-    selector += (selector.empty() ? "" : ",") + entry;
-  }
-  if (!selector.empty()) {
-    auto parsed = TableSelector::Parse(selector);
-    if (!parsed) {
-      return std::move(parsed.error()).At(values.At("tables").line, values.At("tables").column);
-    }
-    stream.tables = std::move(*parsed);
-  }
+  DRIFTLESS_ASSIGN_OR_RETURN(stream.tables, ReadCapturedTables(values));
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "pipeline/sources/captured_tables.h"
 #include "pipeline/sources/debezium/format_options.h"
 #include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
@@ -315,18 +316,7 @@ Result<KafkaSourceOptions> ReadKafkaSourceOptions(const OptionValues& values) {
   if (on_unparsed == "fail") stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
   if (on_unparsed == "ignore") stream.on_unparsed_ddl = OnUnparsedDdl::kIgnore;
   DRIFTLESS_ASSIGN_OR_RETURN(stream.online, ReadOnlinePatterns(values));
-  std::string selector;
-  for (const std::string& entry : values.List("tables")) {
-    selector += (selector.empty() ? "" : ",") + entry;
-  }
-  if (!selector.empty()) {
-    auto parsed = TableSelector::Parse(selector);
-    if (!parsed) {
-      const Location at = values.At("tables");
-      return std::move(parsed.error()).At(at.line, at.column);
-    }
-    stream.tables = std::move(*parsed);
-  }
+  DRIFTLESS_ASSIGN_OR_RETURN(stream.tables, ReadCapturedTables(values));
   DRIFTLESS_TRY(ReadProperties(values, &options));
   return options;
 }

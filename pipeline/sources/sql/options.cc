@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "pipeline/sources/captured_tables.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
@@ -38,17 +39,7 @@ Result<SqlSourceOptions> ReadSqlSourceOptions(const OptionValues& values) {
                                                     : "`path` and `script` exclude each other")
         .At(at.line, at.column);
   }
-  std::string selector;
-  for (const std::string& entry : values.List("tables")) {
-    selector += (selector.empty() ? "" : ",") + entry;
-  }
-  if (!selector.empty()) {
-    auto parsed = TableSelector::Parse(selector);
-    if (!parsed) {
-      return std::move(parsed.error()).At(values.At("tables").line, values.At("tables").column);
-    }
-    options.tables = std::move(*parsed);
-  }
+  DRIFTLESS_ASSIGN_OR_RETURN(options.tables, ReadCapturedTables(values));
   return options;
 }
 
