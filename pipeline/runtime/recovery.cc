@@ -13,7 +13,7 @@
 namespace driftless {
 
 Result<void> Runtime::Impl::Start() {
-  DRIFTLESS_ASSIGN_OR_RETURN(attempt_, parts_.state->BeginAttempt());
+  DRIFTLESS_ASSIGN_OR_RETURN(attempt_, parts_.state->NextAttempt());
   DRIFTLESS_ASSIGN_OR_RETURN(next_cut_, parts_.state->NextCut());
   DRIFTLESS_ASSIGN_OR_RETURN(parked_, parts_.state->Parked());
   DRIFTLESS_ASSIGN_OR_RETURN(const uint64_t next_segment, parts_.state->NextSegment());
@@ -29,6 +29,9 @@ Result<void> Runtime::Impl::Start() {
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<StoredTableState> states,
                              parts_.state->TableStates());
   for (auto& run : sinks_) DRIFTLESS_TRY(OrWithout(*run, [&] { return CleanUp(*run, states); }));
+  // Only now: an attempt that could not clean up has written nothing, and the next one has to look
+  // for what the same one left.
+  DRIFTLESS_ASSIGN_OR_RETURN(attempt_, parts_.state->BeginAttempt());
   DRIFTLESS_TRY(RestartCoordinator(states));
   for (const ParkedTable& table : parked_) {
     if (SinkRun* run = FindSink(table.table.sink)) {
@@ -188,7 +191,8 @@ Result<void> Runtime::Impl::CleanUp(SinkRun& run, const std::vector<StoredTableS
     std::vector<CommitToken> recorded;
     const auto pending = run.unsettled.find(table);
     if (pending != run.unsettled.end()) recorded = pending->second.tokens;
-    Result<void> cleaned = run.sink()->CleanUp(table, recorded);
+    Result<void> cleaned =
+        run.sink()->CleanUp({parts_.pipeline, run.name(), table, next_cut_, attempt_}, recorded);
     if (!cleaned) {
       return std::move(cleaned).error().Context(
           fmt::format("sink {}: table {}: removing leftovers", run.name(), table.ToString()));

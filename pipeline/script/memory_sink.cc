@@ -102,7 +102,7 @@ class MemorySink : public Sink {
     return {};
   }
   Result<void> Abort(std::span<const CommitToken>) override { return {}; }
-  Result<void> CleanUp(const TablePath&, std::span<const CommitToken>) override { return {}; }
+  Result<void> CleanUp(const CommitIdentity&, std::span<const CommitToken>) override { return {}; }
 
  private:
   const CapabilityMatrix& matrix_;

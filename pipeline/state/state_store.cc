@@ -124,6 +124,16 @@ Result<std::optional<int64_t>> StateStore::Number(std::string_view sql) const {
   return std::optional<int64_t>(read.Int(0));
 }
 
+Result<uint32_t> StateStore::NextAttempt() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      SqliteStatement find,
+      database_.Prepare("SELECT CAST(value AS INTEGER) + 1 FROM meta WHERE key = 'attempt'"));
+  DRIFTLESS_ASSIGN_OR_RETURN(const bool found, find.Step());
+  if (!found) return MakeError(ErrorKind::kCorrupt, "the state database has no attempt number");
+  return static_cast<uint32_t>(find.Int(0));
+}
+
 Result<uint32_t> StateStore::BeginAttempt() {
   const std::lock_guard<std::mutex> lock(mutex_);
   DRIFTLESS_ASSIGN_OR_RETURN(SqliteStatement raise,

@@ -147,6 +147,8 @@ class StateStore : public SchemaHistoryStore, public UnclearAnswers, public Tran
   const std::string& folder() const { return folder_; }
   Result<std::string> PipelineName() const;
 
+  // What BeginAttempt will return.
+  Result<uint32_t> NextAttempt();
   // Raises the attempt durably and returns it. Called once per start, before anything is sent.
   Result<uint32_t> BeginAttempt();
   Result<StreamId> InternStream(std::string_view name);

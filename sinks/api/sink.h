@@ -144,9 +144,11 @@ class Sink {
   // Makes the tokens visible. Repeating a commit that took effect is a success.
   virtual Result<void> Commit(std::span<const CommitToken> tokens) = 0;
   virtual Result<void> Abort(std::span<const CommitToken> tokens) = 0;
-  // At start: removes what older attempts of this pipeline left in `table` and no token in
-  // `recorded` names. Never touches what somebody else may need.
-  virtual Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) = 0;
+  // At start: removes what older attempts of this pipeline left in the table of `next` and no token
+  // in `recorded` names. Never touches what somebody else may need. `next`: the identity of what
+  // this attempt commits first.
+  virtual Result<void> CleanUp(const CommitIdentity& next,
+                               std::span<const CommitToken> recorded) = 0;
 };
 
 }  // namespace driftless

@@ -33,7 +33,7 @@ class UnversionedSink : public Sink {
   Result<CommitState> LookUp(const CommitToken&) override { return CommitState::kCommitted; }
   Result<void> Commit(std::span<const CommitToken>) override { return {}; }
   Result<void> Abort(std::span<const CommitToken>) override { return {}; }
-  Result<void> CleanUp(const TablePath&, std::span<const CommitToken>) override { return {}; }
+  Result<void> CleanUp(const CommitIdentity&, std::span<const CommitToken>) override { return {}; }
 
  private:
   const CapabilityMatrix& matrix_;

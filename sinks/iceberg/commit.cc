@@ -510,21 +510,20 @@ Result<void> IcebergCommitter::Abort(std::span<const CommitToken> tokens) const 
   return {};
 }
 
-Result<void> IcebergCommitter::CleanUp(const std::string& pipeline, const std::string& sink,
-                                       const TablePath& path,
+Result<void> IcebergCommitter::CleanUp(const CommitIdentity& next,
                                        std::span<const CommitToken> recorded) const {
+  const TablePath& path = next.table;
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<LoadedTable> table, settings_.catalog->Load(path));
   if (!table) return {};
-  const CommitIdentity identity{pipeline, sink, path, 0, 0};
   const uint64_t last =
-      std::strtoull(table->metadata.Property(CutProperty(identity), "0").c_str(), nullptr, 10);
+      std::strtoull(table->metadata.Property(CutProperty(next), "0").c_str(), nullptr, 10);
   std::unordered_set<std::string> needed;
   for (const CommitToken& token : recorded) {
     if (token.identity.table != path) continue;
     DRIFTLESS_ASSIGN_OR_RETURN(const Committable files, DecodeCommittable(token.payload));
     for (std::string& uri : FilesOf(files)) needed.insert(std::move(uri));
   }
-  const std::string owner = lake::FileOwner(pipeline, sink, path);
+  const std::string owner = lake::FileOwner(next.pipeline, next.sink, path);
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, table->Directory());
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> found,
                              table->files.store()->List(directory, ObjectStore::Depth::kAll));

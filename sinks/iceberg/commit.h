@@ -36,8 +36,7 @@ class IcebergCommitter {
   Result<void> Abort(std::span<const CommitToken> tokens) const;
   // Deletes files of this owner for cuts after the last committed one that no recorded token and
   // no snapshot names.
-  Result<void> CleanUp(const std::string& pipeline, const std::string& sink, const TablePath& table,
-                       std::span<const CommitToken> recorded) const;
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) const;
 
  private:
   CommitSettings settings_;

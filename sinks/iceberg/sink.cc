@@ -122,9 +122,9 @@ class IcebergSink : public Sink {
   Result<void> Abort(std::span<const CommitToken> tokens) override {
     return committer_.Abort(tokens);
   }
-  Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override {
-    const lake::Compactor::Pause pause(compactor_.get(), table);
-    return committer_.CleanUp(pipeline_, sink_, table, recorded);
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) override {
+    const lake::Compactor::Pause pause(compactor_.get(), next.table);
+    return committer_.CleanUp(next, recorded);
   }
 
  private:

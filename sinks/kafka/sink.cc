@@ -112,9 +112,9 @@ class KafkaSink : public StatementSink {
   }
   // What an older attempt left open is aborted when its transactional id is taken over, by the
   // first writer of the table. Nothing else is left behind.
-  Result<void> CleanUp(const TablePath& table, std::span<const CommitToken>) override {
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken>) override {
     if (!is_exactly_once()) return {};
-    return TransactionsOf(table)->Open();
+    return TransactionsOf(next.table)->Open();
   }
 
  private:

@@ -1,6 +1,6 @@
 #include "sinks/olap/sink.h"
 
-#include <set>
+#include <algorithm>
 #include <utility>
 
 #include "sinks/api/memory_budget.h"
@@ -11,8 +11,8 @@
 namespace driftless::olap {
 namespace {
 
-// Labels of older attempts are asked for so far around: each start cleans up behind the one before,
-// and few cuts are under way at a time.
+// Labels of older attempts are asked for so far around: each attempt cleans up behind the one
+// before and is not counted until it has, and few cuts are under way at a time.
 constexpr uint32_t kAttemptsLookedAt = 2;
 constexpr CutId kCutsLookedAt = 4;
 
@@ -166,10 +166,9 @@ class OlapSink : public Sink {
   Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex,
                                     const WriterContext& context) override {
     DRIFTLESS_TRY(FindColumns(table));
-    const Labels labels(options_.label_prefix, context.identity);
-    DRIFTLESS_TRY(AbandonOlder(table.path, labels, context.identity));
-    return std::make_unique<OlapWriter>(product_.loader.get(), labels, table, product_.operation,
-                                        options_.load_bytes_max, context);
+    return std::make_unique<OlapWriter>(product_.loader.get(),
+                                        Labels(options_.label_prefix, context.identity), table,
+                                        product_.operation, options_.load_bytes_max, context);
   }
 
   Result<CommitToken> Seal(const CommitIdentity& identity, const EvolvedSchema&,
@@ -193,9 +192,20 @@ class OlapSink : public Sink {
     }
     return {};
   }
-  // Loads of older attempts are found by their labels, which need the number of the attempt: the
-  // first writer of a table cleans up.
-  Result<void> CleanUp(const TablePath&, std::span<const CommitToken>) override { return {}; }
+  // A load that an older attempt left open would hold up the table's schema changes until the
+  // server gives it up, for an hour. It is found by its label.
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) override {
+    const Labels labels(options_.label_prefix, next);
+    const uint32_t first = next.attempt > kAttemptsLookedAt ? next.attempt - kAttemptsLookedAt : 0;
+    const CutId oldest = next.cut > kCutsLookedAt ? next.cut - kCutsLookedAt : 1;
+    for (uint32_t attempt = first; attempt < next.attempt; ++attempt) {
+      for (CutId cut = oldest; cut < next.cut + kCutsLookedAt; ++cut) {
+        if (IsRecorded(recorded, attempt, cut)) continue;
+        DRIFTLESS_TRY(AbandonAll(next.table, labels, attempt, cut));
+      }
+    }
+    return {};
+  }
 
  private:
   // A load leaves out fields that the table lacks without a word, so that a column that somebody
@@ -215,34 +225,25 @@ class OlapSink : public Sink {
     return {};
   }
 
-  // What the state has recorded of older attempts was settled before any writer is opened.
-  Result<void> AbandonOlder(const TablePath& table, const Labels& labels,
-                            const CommitIdentity& identity) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!cleaned_.insert(table).second) return {};
+  static bool IsRecorded(std::span<const CommitToken> recorded, uint32_t attempt, CutId cut) {
+    return std::any_of(recorded.begin(), recorded.end(), [&](const CommitToken& token) {
+      return token.identity.attempt == attempt && token.identity.cut == cut;
+    });
+  }
+
+  Result<void> AbandonAll(const TablePath& table, const Labels& labels, uint32_t attempt,
+                          CutId cut) {
+    for (int number = 0;; ++number) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool known,
+                                 product_.loader->Abandon(table, labels.Of(cut, attempt, number)));
+      if (!known) return {};
     }
-    const uint32_t first =
-        identity.attempt > kAttemptsLookedAt ? identity.attempt - kAttemptsLookedAt : 0;
-    for (uint32_t attempt = first; attempt < identity.attempt; ++attempt) {
-      const CutId oldest = identity.cut > kCutsLookedAt ? identity.cut - kCutsLookedAt : 1;
-      for (CutId cut = oldest; cut < identity.cut + kCutsLookedAt; ++cut) {
-        for (int number = 0;; ++number) {
-          DRIFTLESS_ASSIGN_OR_RETURN(
-              const bool known, product_.loader->Abandon(table, labels.Of(cut, attempt, number)));
-          if (!known) break;
-        }
-      }
-    }
-    return {};
   }
 
   Product product_;
   const OlapOptions options_;
   const SinkEnvironment environment_;
   SchemaSteps steps_;
-  std::mutex mutex_;
-  std::set<TablePath> cleaned_;
 };
 
 }  // namespace

@@ -97,20 +97,19 @@ Result<void> PaimonCommitter::Abort(std::span<const CommitToken> tokens) const {
   return {};
 }
 
-Result<void> PaimonCommitter::CleanUp(const std::string& pipeline, const std::string& sink,
-                                      const TablePath& path,
+Result<void> PaimonCommitter::CleanUp(const CommitIdentity& next,
                                       std::span<const CommitToken> recorded) const {
+  const TablePath& path = next.table;
   const PaimonTable table(store_, TableDirectory(path));
-  const std::string owner = FileOwner(pipeline, sink, path);
+  const std::string owner = FileOwner(next.pipeline, next.sink, path);
   std::unordered_set<std::string> named;
   for (const CommitToken& token : recorded) {
     if (token.identity.table != path) continue;
     DRIFTLESS_ASSIGN_OR_RETURN(const TokenPayload payload, ReadToken(token));
     AddNames(payload.committable, &named);
   }
-  const CommitIdentity identity{pipeline, sink, path, 0, 0};
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<int64_t> last,
-                             LastCommittedCut(table, CommitUser(settings_, identity)));
+                             LastCommittedCut(table, CommitUser(settings_, next)));
   DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> files,
                              store_->List(table.directory(), ObjectStore::Depth::kAll));
   std::vector<std::string> leftovers;

@@ -70,8 +70,7 @@ class PaimonCommitter {
   // Deletes files of this owner that were written for cuts after the last committed one, that no
   // recorded token names and that no snapshot, tag or branch refers to. Files of others are never
   // touched.
-  Result<void> CleanUp(const std::string& pipeline, const std::string& sink, const TablePath& table,
-                       std::span<const CommitToken> recorded) const;
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) const;
 
  private:
   std::shared_ptr<ObjectStore> store_;

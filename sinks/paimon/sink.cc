@@ -279,9 +279,9 @@ class PaimonSink : public Sink {
     return {};
   }
 
-  Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override {
-    const lake::Compactor::Pause pause(compactor_.get(), table);
-    return committer_.CleanUp(pipeline_, sink_, table, recorded);
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) override {
+    const lake::Compactor::Pause pause(compactor_.get(), next.table);
+    return committer_.CleanUp(next, recorded);
   }
 
  private:

@@ -120,7 +120,7 @@ class TransactionLoad : public olap::TableLoad {
         attempt_(attempt),
         max_retries_(max_retries) {}
 
-  ~TransactionLoad() override { RollBack(); }
+  ~TransactionLoad() override { static_cast<void>(RollBack()); }
 
   Result<void> Send(const olap::LoadRequest& request) override {
     std::string packed;
@@ -139,10 +139,10 @@ class TransactionLoad : public olap::TableLoad {
       }
       // Bodies of the same transaction that went before are gone with it.
       if (!sent.error().IsRetryable() || part.sent_anything || tries > max_retries_) {
-        RollBack();
+        static_cast<void>(RollBack());
         return sent;
       }
-      RollBack(&part);
+      DRIFTLESS_TRY(RollBack(&part));
       olap::load_retry::Wait(tries);
     }
   }
@@ -153,7 +153,7 @@ class TransactionLoad : public olap::TableLoad {
       if (!part.is_open) continue;
       Result<void> prepared = Prepare(part.label);
       if (!prepared) {
-        RollBack();
+        static_cast<void>(RollBack());
         return std::move(prepared).error();
       }
       if (!payload.empty()) payload += '\n';
@@ -170,22 +170,37 @@ class TransactionLoad : public olap::TableLoad {
     bool sent_anything = false;
   };
 
-  void RollBack(Part* part) {
-    if (part->is_open) static_cast<void>(calls_.Call("rollback", table_, part->label));
-    part->is_open = false;
+  // A transaction that stays open holds up the table's schema changes for an hour (kTimeoutS): the
+  // server is asked until it has answered.
+  Result<void> RollBack(Part* part) {
+    for (int tries = 1; part->is_open; ++tries) {
+      const Result<LoadAnswer> ended = calls_.Call("rollback", table_, part->label);
+      part->is_open = !ended;
+      if (ended) break;
+      if (tries > max_retries_) {
+        return MakeError(ErrorKind::kUnavailable, ended.error().message());
+      }
+      olap::load_retry::Wait(tries);
+    }
+    return {};
   }
-  void RollBack() {
-    for (Part& part : parts_) RollBack(&part);
+  Result<void> RollBack() {
+    for (Part& part : parts_) DRIFTLESS_TRY(RollBack(&part));
+    return {};
   }
 
+  // Numbers of labels that the server has seen have no gaps: whoever looks for what is left asks
+  // for them until one is unknown.
   Result<void> Begin(Part* part) {
-    part->label = labels_.Of(cut_, attempt_, number_++);
+    part->label = labels_.Of(cut_, attempt_, number_);
     Result<LoadAnswer> begun = calls_.Begin(table_, part->label);
     if (!begun) {
       part->is_open = begun.error().kind() == ErrorKind::kCommitUnknown;
       if (!part->is_open) return std::move(begun).error();
+      ++number_;
       return MakeError(ErrorKind::kUnavailable, begun.error().message());
     }
+    ++number_;
     part->is_open = IsOk(*begun);
     if (part->is_open) return {};
     return Retryable("beginning a load of " + table_.ToString(), *begun);

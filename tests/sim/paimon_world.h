@@ -36,7 +36,7 @@ class PaimonWorld {
   Result<CommitState> LookUp(const CommitToken& token) { return sink_->LookUp(token); }
   Result<void> Commit(const CommitToken& token) { return sink_->Commit({&token, 1}); }
   Result<void> CleanUp(const TablePath& table, const std::vector<CommitToken>& recorded) {
-    return sink_->CleanUp(table, recorded);
+    return sink_->CleanUp({"sim", "lake", table, cut_, attempt_}, recorded);
   }
 
   void NoMoreFaults() { faults_ = false; }

@@ -244,13 +244,13 @@ Result<void> FakeSink::Commit(std::span<const CommitToken> tokens) {
   });
 }
 
-Result<void> FakeSink::CleanUp(const TablePath& table, std::span<const CommitToken> recorded) {
+Result<void> FakeSink::CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) {
   const std::lock_guard<std::mutex> lock(warehouse_->mutex);
   ++warehouse_->cleanups;
   std::set<std::string> keep;
   for (const CommitToken& token : recorded) keep.insert(token.payload);
   std::erase_if(warehouse_->prepared, [&](const auto& entry) {
-    return entry.second.first == table && !keep.contains(entry.first);
+    return entry.second.first == next.table && !keep.contains(entry.first);
   });
   return {};
 }

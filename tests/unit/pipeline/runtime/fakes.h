@@ -74,7 +74,7 @@ class FakeSink : public Sink {
   Result<CommitState> LookUp(const CommitToken& token) override;
   Result<void> Commit(std::span<const CommitToken> tokens) override;
   Result<void> Abort(std::span<const CommitToken>) override { return {}; }
-  Result<void> CleanUp(const TablePath& table, std::span<const CommitToken> recorded) override;
+  Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) override;
 
   // Runs `effect` between the two places where a fault can strike.
   Result<void> With(const std::string& call, const std::function<Result<void>()>& effect);

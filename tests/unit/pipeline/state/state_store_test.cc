@@ -97,6 +97,8 @@ TEST(StateStoreTest, AttemptsAndStreamsAreDurable) {
     EXPECT_EQ(*store->InternStream("files"), 2U);
   }
   auto store = OpenOrDie(folder.path());
+  EXPECT_EQ(*store->NextAttempt(), 2U);
+  EXPECT_EQ(*store->NextAttempt(), 2U);
   EXPECT_EQ(*store->BeginAttempt(), 2U);
   EXPECT_EQ(*store->InternStream("files"), 2U);
   EXPECT_EQ(store->Streams()->at(1), "binlog");

@@ -361,7 +361,7 @@ TEST(IcebergCommit, CleanUpTakesOwnLeftoversOnly) {
   kept.merge(World::FilesOf(world.Seal(world.Identity(6, "other"), {{{4, "d"}}})));
   kept.insert("db/t/data/00000-0-17c2f3e4-0-00001.parquet");
   ASSERT_TRUE(world.store->Put("db/t/data/00000-0-17c2f3e4-0-00001.parquet", "java's"));
-  ASSERT_TRUE(world.Committer().CleanUp("pipe", "lake", world.path, {&recorded, 1}));
+  ASSERT_TRUE(world.Committer().CleanUp({"pipe", "lake", world.path}, {&recorded, 1}));
   EXPECT_EQ(world.Paths("/data/"), kept);
   ASSERT_TRUE(world.Committer().Commit({&recorded, 1}));
   EXPECT_THAT(world.Read(), ElementsAre("1 a", "2 b"));
@@ -395,7 +395,7 @@ TEST(IcebergCommit, ACrashAtAnyStepIsAllOrNothing) {
       } else {
         EXPECT_THAT(world.Read(), ElementsAre("1 a", "2 b"));
       }
-      ASSERT_TRUE(world.Committer().CleanUp("pipe", "lake", world.path, {&token, 1}));
+      ASSERT_TRUE(world.Committer().CleanUp({"pipe", "lake", world.path}, {&token, 1}));
       ASSERT_TRUE(world.Committer().Commit({&token, 1}));
       EXPECT_THAT(world.Read(), ElementsAre("1 A", "3 c"));
       EXPECT_EQ(world.Snapshots(), 2U);

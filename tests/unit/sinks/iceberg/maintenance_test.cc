@@ -159,7 +159,7 @@ TEST_P(MaintenanceCrashTest, ACrashAtAnyStepLosesNothingAndLeavesNothing) {
     bool coin = false;
     if (crashed) store->Restart(true, [&] { return coin = !coin; });
     ASSERT_EQ(rig.Read(), rig.Expected());
-    ASSERT_TRUE(rig.Committer().CleanUp("pipe", "lake", rig.path, {}));
+    ASSERT_TRUE(rig.Committer().CleanUp({"pipe", "lake", rig.path}, {}));
     rig.CommitRandom(12, 40);
     rig.Compact();
     rig.Expire();

@@ -293,7 +293,7 @@ TEST(CommitTest, CleanUpTakesOwnLeftoversOnly) {
   const CommitToken foreign = world.Seal(world.Identity(6, 1, "other"));
   ASSERT_TRUE(world.store->Put(
       "db.db/t/bucket-0/data-17c2f3e4-3431-4995-a821-344c36ab6989-0.parquet", "java's"));
-  ASSERT_TRUE(world.Committer().CleanUp("pipe", "lake", world.table_path, {&recorded, 1}));
+  ASSERT_TRUE(world.Committer().CleanUp({"pipe", "lake", world.table_path}, {&recorded, 1}));
   const auto contents = world.store->Contents();
   for (const CommitToken* kept : {&committed, &recorded, &foreign}) {
     EXPECT_TRUE(contents.contains("db.db/t/bucket-0/" + World::FileOf(*kept)));
@@ -314,7 +314,7 @@ TEST(CommitTest, CleanUpNeverTakesFilesInUse) {
   snapshot.commit_user = "somebody";
   snapshot.properties.clear();
   ASSERT_TRUE(world.store->Put("db.db/t/snapshot/snapshot-1", SnapshotToJson(snapshot)));
-  ASSERT_TRUE(world.Committer().CleanUp("pipe", "lake", world.table_path, {}));
+  ASSERT_TRUE(world.Committer().CleanUp({"pipe", "lake", world.table_path}, {}));
   world.CheckWhole();
   EXPECT_EQ(world.LiveNames().size(), 1U);
 }
@@ -523,7 +523,7 @@ TEST(CommitTest, ACrashAtEveryStepIsRecovered) {
           ASSERT_TRUE(first);
           break;  // every operation has had its crash
         }
-        ASSERT_TRUE(world.Committer().CleanUp("pipe", "lake", world.table_path, {&token, 1}));
+        ASSERT_TRUE(world.Committer().CleanUp({"pipe", "lake", world.table_path}, {&token, 1}));
         const Result<CommitState> state = world.Committer().LookUp(token);
         ASSERT_TRUE(state) << state.error().ToString();
         ASSERT_THAT(*state, testing::AnyOf(CommitState::kPrepared, CommitState::kCommitted));

@@ -246,7 +246,7 @@ TEST(CompactTableTest, ACrashAtAnyStepLosesNothing) {
       bool coin = false;
       if (crashed) store->Restart(true, [&] { return coin = !coin; });
       ASSERT_EQ(rig.Read(), rig.Expected());
-      ASSERT_TRUE(committer.CleanUp("pipe", "lake", rig.Identity().table, {}));
+      ASSERT_TRUE(committer.CleanUp({"pipe", "lake", rig.Identity().table}, {}));
       rig.WriteRandomChanges(6, 20);
       rig.Commit();
       rig.Compact();

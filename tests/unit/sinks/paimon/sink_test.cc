@@ -174,7 +174,7 @@ TEST(PaimonSinkTest, ACrashBeforeTheSealLeavesFilesThatCleanUpRemoves) {
   (void)run.Seal(2);  // never recorded
   EXPECT_EQ(run.DataFiles(), 2u);
   run.Start();
-  ASSERT_TRUE(run.sink().CleanUp(run.evolved().path, {}).has_value());
+  ASSERT_TRUE(run.sink().CleanUp({"pipe", "lake", run.evolved().path}, {}).has_value());
   EXPECT_EQ(run.DataFiles(), 1u);
   ASSERT_TRUE(run.Write(Inserts(source, 10, 20), 2, *source).has_value());
   run.Commit(run.Seal(2));
@@ -188,7 +188,8 @@ TEST(PaimonSinkTest, ACrashAfterTheSealCommitsOnce) {
   ASSERT_TRUE(run.Write(Inserts(source, 0, 10), 1, *source).has_value());
   const CommitToken token = run.Seal(1);
   run.Start();
-  ASSERT_TRUE(run.sink().CleanUp(run.evolved().path, std::span(&token, 1)).has_value());
+  ASSERT_TRUE(
+      run.sink().CleanUp({"pipe", "lake", run.evolved().path}, std::span(&token, 1)).has_value());
   ASSERT_EQ(*run.sink().LookUp(token), CommitState::kPrepared);
   run.Commit(token);
   ASSERT_EQ(*run.sink().LookUp(token), CommitState::kCommitted);
