@@ -9,9 +9,8 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
-from pipelines import Pipeline, Records, check, run_all
+from pipelines import Pipeline, Records, check, default_seed, run_all
 
 TEXT = """source:
   type: file
@@ -135,7 +134,7 @@ if __name__ == "__main__":
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--kills", type=int, default=10)
-    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--seed", type=int, default=default_seed())
     options = ap.parse_args()
     print(f"seed {options.seed}", flush=True)
     sys.exit(run_all([each_lake_decides_for_itself, a_stop_of_one_leaves_the_other_whole, kills_corrupt_neither],

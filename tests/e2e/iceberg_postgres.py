@@ -21,7 +21,7 @@ import time
 import iceberg_rest as shared
 from iceberg_rest import canonical, commits_arrive, running, seen, Shop
 import replay
-from pipelines import Pipeline, check, eventually, run_all
+from pipelines import Pipeline, check, default_seed, eventually, run_all
 
 PEER = os.path.join(replay.TOP, "tests/peers")
 TEXT = """source:
@@ -172,7 +172,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--kills", type=int, default=10)
-    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--seed", type=int, default=default_seed())
     options = shared.options = ap.parse_args()
     if not os.path.exists("/usr/lib/postgresql/15/bin/postgres"):
         print("skipped: PostgreSQL is not installed")

@@ -23,7 +23,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import replay  # noqa: E402
-from pipelines import Failed, Pipeline, Records, check, eventually, run_all  # noqa: E402
+from pipelines import Failed, Pipeline, Records, check, default_seed, eventually, run_all  # noqa: E402
 
 PEER = os.path.join(replay.TOP, "tests/peers")
 options = argparse.Namespace()
@@ -359,7 +359,7 @@ def main():
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--only", default="")
     ap.add_argument("--kills", type=int, default=20)
-    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--seed", type=int, default=default_seed())
     options = ap.parse_args()
     if not os.path.isdir(os.path.join(replay.PEERS, "dist/iceberg-rest")):
         print("skipped: the peer iceberg-rest is not installed")

@@ -13,7 +13,7 @@ import os
 import random
 import sys
 
-from pipelines import Failed, Pipeline, Records, check, run_all
+from pipelines import Failed, Pipeline, Records, check, default_seed, run_all
 
 TEXT = """source:
   type: file
@@ -255,7 +255,7 @@ TESTS = [version_2, version_3, an_existing_table_is_compared, added_columns_have
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
-    ap.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    ap.add_argument("--seed", type=int, default=default_seed())
     ap.add_argument("--only", default="version_2,version_3,an_existing_table_is_compared,added_columns_have_their_default")
     ap.add_argument("--keep", help="work in this folder and leave it")
     args = ap.parse_args()

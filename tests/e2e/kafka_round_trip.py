@@ -26,7 +26,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import kafka_peer  # noqa: E402
 import replay  # noqa: E402
-from pipelines import Failed, Pipeline, Records, check, run_all  # noqa: E402
+from pipelines import Failed, Pipeline, Records, check, default_seed, run_all  # noqa: E402
 
 options = argparse.Namespace()
 
@@ -439,7 +439,7 @@ def main():
     ap.add_argument("--only", type=lambda text: text.split(","))
     ap.add_argument("--kills", type=int, default=20)
     ap.add_argument("--broker-kills", type=int, default=2)
-    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--seed", type=int, default=default_seed())
     ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
     ap.parse_args(namespace=options)
     if not kafka_peer.is_installed():

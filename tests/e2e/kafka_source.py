@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import canal_setup  # noqa: E402
 import kafka_peer  # noqa: E402
 import replay  # noqa: E402
-from pipelines import Failed, Pipeline, check, eventually, run_all  # noqa: E402
+from pipelines import Failed, Pipeline, check, default_seed, eventually, run_all  # noqa: E402
 
 broker = kafka_peer.Broker("source")
 options = argparse.Namespace()
@@ -329,7 +329,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--only", type=lambda text: text.split(","))
-    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--seed", type=int, default=default_seed())
     ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
     ap.parse_args(namespace=options)
     if not kafka_peer.is_installed():

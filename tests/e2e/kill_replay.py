@@ -19,6 +19,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import replay  # noqa: E402
+from pipelines import default_seed  # noqa: E402
 
 
 def one_replay(args, case, work, rng, kills_left, longest_s):
@@ -67,7 +68,7 @@ def main():
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--case", required=True)
     ap.add_argument("--kills", type=int, default=200)
-    ap.add_argument("--seed", type=int, default=int(time.time()))
+    ap.add_argument("--seed", type=int, default=default_seed())
     ap.add_argument("--reader", choices=["peek", "oracle"], default="peek")
     ap.add_argument("--sink", choices=["paimon", "iceberg"], default="paimon")
     ap.add_argument("--keep")

@@ -34,7 +34,11 @@ std::optional<uint64_t> FromEnvironment(const char* name) {
   return std::strtoull(text, nullptr, 10);
 }
 
-uint64_t FreshSeed() {
+// The same in every run of the tests, so that a run tells of a change; another one in each of the
+// long runs, which look for faults.
+uint64_t BaseSeed() {
+  if (const auto base = FromEnvironment("DRIFTLESS_BASE_SEED")) return *base;
+  if (FromEnvironment("DRIFTLESS_LONG_TESTS") != 1U) return 20261130;
   std::random_device device;
   return (static_cast<uint64_t>(device()) << 32) | device();
 }
@@ -51,15 +55,15 @@ TEST(CoordinatorSimulation, FixedSeeds) {
   }
 }
 
-// Fresh seeds in every run: a base from the machine, printed, and as many seeds as asked for.
-// DRIFTLESS_BASE_SEED=n plays the same again, DRIFTLESS_SEED=n that one seed alone, and
+// Seeds from a base, which is printed: as many as asked for. DRIFTLESS_LONG_TESTS=1 takes a new
+// base, DRIFTLESS_BASE_SEED=n that one, DRIFTLESS_SEED=n one seed alone, and
 // DRIFTLESS_RANDOM_SEEDS=n says how many.
 TEST(CoordinatorSimulation, RandomSeeds) {
   if (const auto seed = FromEnvironment("DRIFTLESS_SEED")) {
     ASSERT_EQ(Simulation(*seed).Run(), "") << "seed " << *seed;
     return;
   }
-  const uint64_t base = FromEnvironment("DRIFTLESS_BASE_SEED").value_or(FreshSeed());
+  const uint64_t base = BaseSeed();
   const uint64_t seeds = FromEnvironment("DRIFTLESS_RANDOM_SEEDS").value_or(kRandomSeeds);
   std::cout << seeds << " random seeds, DRIFTLESS_BASE_SEED=" << base << "\n" << std::flush;
   std::mt19937_64 random(base);
@@ -80,7 +84,7 @@ TEST(CoordinatorSimulation, RealPaimonSeeds) {
   for (uint64_t seed = 1; seed <= kFixedPaimonSeeds; ++seed) {
     ASSERT_EQ(Simulation(seed, kReal).Run(), "") << "seed " << seed;
   }
-  const uint64_t base = FromEnvironment("DRIFTLESS_BASE_SEED").value_or(FreshSeed());
+  const uint64_t base = BaseSeed();
   const uint64_t seeds = FromEnvironment("DRIFTLESS_PAIMON_SEEDS").value_or(kRandomPaimonSeeds);
   std::cout << seeds << " random seeds, DRIFTLESS_BASE_SEED=" << base << "\n" << std::flush;
   std::mt19937_64 random(base);
