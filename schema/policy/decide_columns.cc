@@ -8,41 +8,38 @@
 namespace driftless {
 namespace {
 
-std::string SourceName(const SchemaChange& part, ColumnId id) {
+bool Tries(const Ruling& ruling) {
+  return ruling.wish == Wish::kTry || ruling.wish == Wish::kTryRewrite;
+}
+
+}  // namespace
+
+std::string Decider::SourceName(const SchemaChange& part, ColumnId id) {
   const Column* column = part.before ? part.before->Find(id) : nullptr;
   if (column == nullptr && part.after) column = part.after->Find(id);
   return column != nullptr ? column->name : "#" + std::to_string(id);
 }
 
-EvolvedColumn* Find(EvolvedSchema* schema, ColumnId id) {
+EvolvedColumn* Decider::Fed(EvolvedSchema* schema, ColumnId id) {
   for (EvolvedColumn& column : schema->columns) {
     if (column.source == id) return &column;
   }
   return nullptr;
 }
 
-// Leaves the sink column of `id` without a source.
-void Free(EvolvedSchema* schema, ColumnId id, EvolvedColumn::Fill fill) {
-  EvolvedColumn* column = Find(schema, id);
-  if (column == nullptr) return;
-  column->source = 0;
-  column->former = id;
-  column->fill = fill;
-}
-
-SchemaChange With(const SchemaChange& part, ChangeDetail detail) {
+SchemaChange Decider::With(const SchemaChange& part, ChangeDetail detail) {
   SchemaChange change = part;
   change.detail = std::move(detail);
   return change;
 }
 
-constexpr const char* kNotAtSink = "column is not at the sink";
-
-bool Tries(const Ruling& ruling) {
-  return ruling.wish == Wish::kTry || ruling.wish == Wish::kTryRewrite;
+void Decider::Free(EvolvedSchema* schema, ColumnId id, EvolvedColumn::Fill fill) {
+  EvolvedColumn* column = Fed(schema, id);
+  if (column == nullptr) return;
+  column->source = 0;
+  column->former = id;
+  column->fill = fill;
 }
-
-}  // namespace
 
 bool Decider::SameName(const std::string& a, const std::string& b) const {
   return in_.matrix->column_names_ignore_case ? EqualsIgnoringCase(a, b) : a == b;
@@ -286,7 +283,7 @@ void Decider::AlterType(const SchemaChange& part, const AlterColumnTypes::Item& 
   if (ruling.wish != Wish::kIgnore) return SkipType(part, item, ruling);
   AddQuiet(part, name, ruling);
   Rebind([&](EvolvedSchema* schema) {
-    SinkColumn& sink = Find(schema, item.column)->sink;
+    SinkColumn& sink = Fed(schema, item.column)->sink;
     sink.type = item.to.WithNullability(sink.type.nullable());
     sink.native_type = item.to.ToStringIgnoringNullability();
   });
@@ -341,7 +338,7 @@ void Decider::Relax(const SchemaChange& part, ColumnId id) {
     AddQuiet(part, name, ruling);
     if (ruling.wish == Wish::kIgnore) {
       Rebind([&](EvolvedSchema* schema) {
-        SinkColumn& sink = Find(schema, id)->sink;
+        SinkColumn& sink = Fed(schema, id)->sink;
         sink.type = sink.type.Nullable();
       });
     }

@@ -7,33 +7,12 @@
 namespace driftless {
 namespace {
 
-std::string SourceName(const SchemaChange& part, ColumnId id) {
-  const Column* column = part.before ? part.before->Find(id) : nullptr;
-  if (column == nullptr && part.after) column = part.after->Find(id);
-  return column != nullptr ? column->name : "#" + std::to_string(id);
-}
-
-EvolvedColumn* Find(EvolvedSchema* schema, ColumnId id) {
-  for (EvolvedColumn& column : schema->columns) {
-    if (column.source == id) return &column;
-  }
-  return nullptr;
-}
-
 EvolvedColumn* FindFree(EvolvedSchema* schema, const std::string& name) {
   for (EvolvedColumn& column : schema->columns) {
     if (column.source == 0 && column.sink.name == name) return &column;
   }
   return nullptr;
 }
-
-SchemaChange With(const SchemaChange& part, ChangeDetail detail) {
-  SchemaChange change = part;
-  change.detail = std::move(detail);
-  return change;
-}
-
-constexpr const char* kNotAtSink = "column is not at the sink";
 
 bool Tries(const Ruling& ruling) {
   return ruling.wish == Wish::kTry || ruling.wish == Wish::kTryRewrite;
@@ -205,7 +184,7 @@ void Decider::SkipRename(const SchemaChange& part, const RenameColumns::Item& it
   const EvolvedColumn* column = AtSink(item.column);
   if (ruling.wish == Wish::kIgnore) {
     AddQuiet(part, item.from, ruling);
-    return Rebind([&](EvolvedSchema* schema) { Find(schema, item.column)->sink.name = item.to; });
+    return Rebind([&](EvolvedSchema* schema) { Fed(schema, item.column)->sink.name = item.to; });
   }
   if (ruling.wish == Wish::kFail || ruling.wish == Wish::kNever) {
     return AddQuiet(part, item.from, ruling);

@@ -121,6 +121,16 @@ class Decider {
   void RenameTableTo(const SchemaChange& part, const RenameTable& rename);
   bool KnowsTable();
 
+  // The column's name at the source; "#id" where neither schema has it any more.
+  static std::string SourceName(const SchemaChange& part, ColumnId id);
+  // The sink column that `id` feeds; null: none.
+  static EvolvedColumn* Fed(EvolvedSchema* schema, ColumnId id);
+  // Leaves the sink column that `id` feeds without a source.
+  static void Free(EvolvedSchema* schema, ColumnId id, EvolvedColumn::Fill fill);
+  // `part` with another detail, as it is said to the planner.
+  static SchemaChange With(const SchemaChange& part, ChangeDetail detail);
+  static constexpr const char* kNotAtSink = "column is not at the sink";
+
   // Applies a change of bindings to the schema that later units see and to the one that a combined
   // plan starts from.
   template <typename F>

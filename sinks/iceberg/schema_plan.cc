@@ -1,9 +1,7 @@
 #include <utility>
 #include <variant>
 
-#include "schema/base/check.h"
 #include "schema/plan/model_planner.h"
-#include "schema/plan/recognise.h"
 #include "sinks/api/registry.h"
 #include "sinks/iceberg/default_value.h"
 #include "sinks/iceberg/options.h"
@@ -27,14 +25,6 @@ const ModelTraits& Traits() {
       .one_commit = true,
   };
   return *kTraits;
-}
-
-bool HasColumnsOf(const SinkTable& actual, const SinkTable& wanted) {
-  for (const SinkColumn& column : wanted.columns) {
-    const SinkColumn* found = actual.FindName(column.name);
-    if (found == nullptr || found->type != column.type) return false;
-  }
-  return true;
 }
 
 // The model's plans, with the properties and partitions of tables that are created. What a step
@@ -80,20 +70,9 @@ class IcebergPlanner : public SchemaPlanner {
     return plan;
   }
 
-  // A commit is atomic, so a step is never half done by us; the mark counts only where names and
-  // types do not contradict it.
   StepState Recognise(const SchemaPlan& plan, size_t index,
                       const SinkTable* actual) const override {
-    DRIFTLESS_CHECK(index < plan.steps.size());
-    const Step& step = plan.steps[index];
-    if (actual == nullptr) return StepState::kNotBegun;
-    const bool marked = lake::HasStepMark(plan, index, *actual);
-    if (step.creates_table) {
-      return marked || HasColumnsOf(*actual, *step.after) ? StepState::kDone : StepState::kNotBegun;
-    }
-    const StepState seen = RecogniseStep(step, actual);
-    if (seen == StepState::kDone) return StepState::kDone;
-    return marked && seen != StepState::kNotBegun ? StepState::kDone : StepState::kNotBegun;
+    return lake::RecogniseCommit(plan, index, actual);
   }
 
   bool Holds(const LogicalType& sink, const LogicalType& wanted) const override {

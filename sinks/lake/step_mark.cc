@@ -1,8 +1,22 @@
 #include "sinks/lake/step_mark.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "schema/base/check.h"
+#include "schema/plan/recognise.h"
+
 namespace driftless::lake {
+namespace {
+
+bool HasColumnsOf(const SinkTable& actual, const SinkTable& wanted) {
+  return std::ranges::all_of(wanted.columns, [&](const SinkColumn& column) {
+    const SinkColumn* found = actual.FindName(column.name);
+    return found != nullptr && found->type == column.type;
+  });
+}
+
+}  // namespace
 
 std::string StepMark(const std::string& change_id, size_t step) {
   return change_id + "#" + std::to_string(step);
@@ -17,6 +31,19 @@ bool HasStepMark(const SchemaPlan& plan, size_t step, const SinkTable& actual) {
     if (error == std::errc() && end == number.data() + number.size() && done >= step) return true;
   }
   return false;
+}
+
+StepState RecogniseCommit(const SchemaPlan& plan, size_t step, const SinkTable* actual) {
+  DRIFTLESS_CHECK(step < plan.steps.size());
+  const Step& wanted = plan.steps[step];
+  if (actual == nullptr) return StepState::kNotBegun;
+  const bool marked = HasStepMark(plan, step, *actual);
+  if (wanted.creates_table) {
+    return marked || HasColumnsOf(*actual, *wanted.after) ? StepState::kDone : StepState::kNotBegun;
+  }
+  const StepState seen = RecogniseStep(wanted, actual);
+  if (seen == StepState::kDone) return StepState::kDone;
+  return marked && seen != StepState::kNotBegun ? StepState::kDone : StepState::kNotBegun;
 }
 
 }  // namespace driftless::lake

@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schema/base/check.h"
 #include "schema/base/letter_case.h"
-#include "schema/plan/recognise.h"
 #include "schema/plan/type_fit.h"
 #include "sinks/api/registry.h"
 #include "sinks/lake/step_mark.h"
@@ -520,13 +518,6 @@ class PlanBuilder {
   std::vector<ColumnChange> changes_;
 };
 
-bool HasColumnsOf(const SinkTable& actual, const SinkTable& wanted) {
-  return std::ranges::all_of(wanted.columns, [&](const SinkColumn& column) {
-    const SinkColumn* found = actual.FindName(column.name);
-    return found != nullptr && found->type == column.type;
-  });
-}
-
 class PaimonPlanner : public SchemaPlanner {
  public:
   explicit PaimonPlanner(PaimonOptions options) : options_(std::move(options)) {}
@@ -540,21 +531,9 @@ class PaimonPlanner : public SchemaPlanner {
     return PlanBuilder(options_, request).Build();
   }
 
-  // A schema commit is atomic, so a step is never half done by us. The mark tells what names and
-  // types cannot; it counts only where they do not contradict it, because a lost state folder makes
-  // change ids begin anew.
   StepState Recognise(const SchemaPlan& plan, size_t index,
                       const SinkTable* actual) const override {
-    DRIFTLESS_CHECK(index < plan.steps.size());
-    const Step& step = plan.steps[index];
-    if (actual == nullptr) return StepState::kNotBegun;
-    const bool marked = lake::HasStepMark(plan, index, *actual);
-    if (step.creates_table) {
-      return marked || HasColumnsOf(*actual, *step.after) ? StepState::kDone : StepState::kNotBegun;
-    }
-    const StepState seen = RecogniseStep(step, actual);
-    if (seen == StepState::kDone) return StepState::kDone;
-    return marked && seen != StepState::kNotBegun ? StepState::kDone : StepState::kNotBegun;
+    return lake::RecogniseCommit(plan, index, actual);
   }
 
   bool Holds(const LogicalType& sink, const LogicalType& wanted) const override {

@@ -35,19 +35,51 @@ Result<std::string> Text(JsonCursor* cursor) {
   return result;
 }
 
+// Goes through the array at the cursor, whose next element `take` reads.
+template <typename Take>
+Result<void> ReadElements(JsonCursor* cursor, const char* malformed, Take take) {
+  JsonArrayWalk walk(cursor);
+  while (walk.Next()) DRIFTLESS_TRY(take());
+  if (walk.failed()) return Malformed(malformed);
+  return {};
+}
+
 Result<std::vector<std::string>> Texts(JsonCursor* cursor) {
   std::vector<std::string> texts;
   if (cursor->IsNull()) {
     cursor->Advance();
     return texts;
   }
-  JsonArrayWalk walk(cursor);
-  while (walk.Next()) {
+  const auto take_element = [&]() -> Result<void> {
     DRIFTLESS_ASSIGN_OR_RETURN(std::string text, Text(cursor));
     texts.push_back(std::move(text));
-  }
-  if (walk.failed()) return Malformed("has a malformed list");
+    return {};
+  };
+  DRIFTLESS_TRY(ReadElements(cursor, "has a malformed list", take_element));
   return texts;
+}
+
+// Goes through the fields of the object at the cursor. `take` reads the value of a field and
+// returns true, or leaves it alone and returns false. `malformed`: what an error says of the
+// record.
+template <typename Take>
+Result<void> ReadFields(JsonCursor* cursor, const char* malformed, Take take) {
+  JsonObjectWalk walk(cursor);
+  std::string_view key;
+  while (walk.Next(&key)) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool taken, take(key));
+    if (!taken && !cursor->Skip()) return Malformed("is cut off");
+  }
+  if (walk.failed()) return Malformed(malformed);
+  return {};
+}
+
+std::string PrimaryKey(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? ", PRIMARY KEY (" : ", ") + Quoted(name);
+  }
+  return text.empty() ? text : text + ")";
 }
 
 // `"shop"."orders"` or `"db"."schema"."t"`; quotes inside a name are doubled.
@@ -106,9 +138,7 @@ struct ColumnText {
 
 Result<ColumnText> ReadColumn(JsonCursor* cursor) {
   ColumnText column;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "name") {
       DRIFTLESS_ASSIGN_OR_RETURN(column.name, Text(cursor));
     } else if (key == "typeName") {
@@ -123,11 +153,12 @@ Result<ColumnText> ReadColumn(JsonCursor* cursor) {
     } else if (key == "optional") {
       column.optional = cursor->Token() != "false";
       cursor->Advance();
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("has a malformed column");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(cursor, "has a malformed column", take_field));
   return column;
 }
 
@@ -139,37 +170,30 @@ Result<void> ReadTable(JsonCursor* cursor, SchemaChangeRecord::TableChange* chan
   }
   std::string definitions;
   std::vector<std::string> key_names;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "columns") {
-      JsonArrayWalk columns(cursor);
-      while (columns.Next()) {
+      const auto take_element = [&]() -> Result<void> {
         DRIFTLESS_ASSIGN_OR_RETURN(const ColumnText column, ReadColumn(cursor));
         change->columns.push_back(column.name);
         definitions += (definitions.empty() ? "" : ", ") + column.Definition();
-      }
-      if (columns.failed()) return Malformed("has malformed columns");
+        return {};
+      };
+      DRIFTLESS_TRY(ReadElements(cursor, "has malformed columns", take_element));
     } else if (key == "primaryKeyColumnNames") {
       DRIFTLESS_ASSIGN_OR_RETURN(key_names, Texts(cursor));
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("has a malformed table");
-  for (size_t i = 0; i < key_names.size(); ++i) {
-    definitions += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(key_names[i]);
-  }
-  if (!key_names.empty()) definitions += ")";
-  change->create = definitions;
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(cursor, "has a malformed table", take_field));
+  change->create = definitions + PrimaryKey(key_names);
   return {};
 }
 
 Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
   SchemaChangeRecord::TableChange change;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "type") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.type, Text(cursor));
     } else if (key == "id") {
@@ -177,11 +201,12 @@ Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
       change.table = ParseTableId(id);
     } else if (key == "table") {
       DRIFTLESS_TRY(ReadTable(cursor, &change));
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("has malformed tableChanges");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(cursor, "has malformed tableChanges", take_field));
   change.create = "CREATE TABLE " + Quoted(change.table.database) + "." +
                   Quoted(change.table.table) + " (" + change.create + ")";
   return change;
@@ -190,9 +215,7 @@ Result<SchemaChangeRecord::TableChange> ReadTableChange(JsonCursor* cursor) {
 // "source": {"file": "binlog.000003", "pos": 52132, "table": "a,b"}
 Result<void> ReadSource(JsonCursor* cursor, SchemaChangeRecord* change) {
   std::string file, pos;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "file") {
       DRIFTLESS_ASSIGN_OR_RETURN(file, Text(cursor));
     } else if (key == "pos" && !cursor->IsNull()) {
@@ -201,11 +224,12 @@ Result<void> ReadSource(JsonCursor* cursor, SchemaChangeRecord* change) {
     } else if (key == "table") {
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string tables, Text(cursor));
       change->tables_named = 1 + static_cast<int>(std::count(tables.begin(), tables.end(), ','));
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("has a malformed source");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(cursor, "has a malformed source", take_field));
   if (!file.empty() && !pos.empty()) change->log_position = file + ":" + pos;
   return {};
 }
@@ -222,9 +246,7 @@ bool SchemaChangeRecord::IsPartOfRename() const {
 Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
   SchemaChangeRecord change;
   JsonCursor cursor = record.payload;
-  JsonObjectWalk walk(&cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "ddl") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
     } else if (key == "source" && cursor.Peek() == '{') {
@@ -232,33 +254,33 @@ Result<SchemaChangeRecord> ParseSchemaChange(const Record& record) {
     } else if (key == "databaseName") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.database, Text(&cursor));
     } else if (key == "tableChanges" && cursor.Peek() == '[') {
-      JsonArrayWalk tables(&cursor);
-      while (tables.Next()) {
+      const auto take_element = [&]() -> Result<void> {
         DRIFTLESS_ASSIGN_OR_RETURN(auto table, ReadTableChange(&cursor));
         change.tables.push_back(std::move(table));
-      }
-      if (tables.failed()) return Malformed("has malformed tableChanges");
-    } else if (!cursor.Skip()) {
-      return Malformed("is cut off");
+        return {};
+      };
+      DRIFTLESS_TRY(ReadElements(&cursor, "has malformed tableChanges", take_element));
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("is malformed");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(&cursor, "is malformed", take_field));
   return change;
 }
 
 Result<SchemaChangeRecord> ParseCanalStatement(const Record& record) {
   SchemaChangeRecord change;
   JsonCursor cursor = record.payload;
-  JsonObjectWalk walk(&cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "sql") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
-    } else if (!cursor.Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("is malformed");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(&cursor, "is malformed", take_field));
   std::string_view database = record.database;
   if (database.size() > 2 && database.front() == '`' && database.back() == '`') {
     database = database.substr(1, database.size() - 2);  // of statements about databases
@@ -288,9 +310,7 @@ void Widen(ColumnText* column) {
 Result<ColumnText> ReadMaxwellColumn(JsonCursor* cursor) {
   ColumnText column;
   bool is_unsigned = false;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "name") {
       DRIFTLESS_ASSIGN_OR_RETURN(column.name, Text(cursor));
     } else if (key == "type") {
@@ -303,11 +323,12 @@ Result<ColumnText> ReadMaxwellColumn(JsonCursor* cursor) {
     } else if (key == "column-length" && !cursor->IsNull()) {
       column.length = cursor->Token();
       cursor->Advance();
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("has a malformed column");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(cursor, "has a malformed column", take_field));
   for (std::string& member : column.members) {
     std::string quoted = "'";
     for (const char c : member) quoted.append(c == '\'' || c == '\\' ? 2 : 1, c);
@@ -322,9 +343,7 @@ Result<ColumnText> ReadMaxwellColumn(JsonCursor* cursor) {
 Result<void> ReadDefinition(JsonCursor* cursor, SchemaChangeRecord::TableChange* change) {
   std::vector<ColumnText> columns;
   std::vector<std::string> key_names;
-  JsonObjectWalk walk(cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "database") {
       DRIFTLESS_ASSIGN_OR_RETURN(change->table.database, Text(cursor));
     } else if (key == "table") {
@@ -332,28 +351,25 @@ Result<void> ReadDefinition(JsonCursor* cursor, SchemaChangeRecord::TableChange*
     } else if (key == "primary-key") {
       DRIFTLESS_ASSIGN_OR_RETURN(key_names, Texts(cursor));
     } else if (key == "columns") {
-      JsonArrayWalk list(cursor);
-      while (list.Next()) {
+      const auto take_element = [&]() -> Result<void> {
         DRIFTLESS_ASSIGN_OR_RETURN(ColumnText column, ReadMaxwellColumn(cursor));
         columns.push_back(std::move(column));
-      }
-      if (list.failed()) return Malformed("has malformed columns");
-    } else if (!cursor->Skip()) {
-      return Malformed("is cut off");
+        return {};
+      };
+      DRIFTLESS_TRY(ReadElements(cursor, "has malformed columns", take_element));
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("has a malformed table");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(cursor, "has a malformed table", take_field));
   std::string definitions;
   for (ColumnText& column : columns) {
     column.optional = std::find(key_names.begin(), key_names.end(), column.name) == key_names.end();
     change->columns.push_back(column.name);
     definitions += (definitions.empty() ? "" : ", ") + column.Definition();
   }
-  for (size_t i = 0; i < key_names.size(); ++i) {
-    definitions += (i == 0 ? ", PRIMARY KEY (" : ", ") + Quoted(key_names[i]);
-  }
-  if (!key_names.empty()) definitions += ")";
-  change->create = definitions;
+  change->create = definitions + PrimaryKey(key_names);
   return {};
 }
 
@@ -365,20 +381,19 @@ Result<SchemaChangeRecord> ParseMaxwellStatement(const Record& record) {
   table.table = {"", std::string(record.database), std::string(record.table)};
   std::string type;
   JsonCursor cursor = record.payload;
-  JsonObjectWalk walk(&cursor);
-  std::string_view key;
-  while (walk.Next(&key)) {
+  const auto take_field = [&](std::string_view key) -> Result<bool> {
     if (key == "sql") {
       DRIFTLESS_ASSIGN_OR_RETURN(change.ddl, Text(&cursor));
     } else if (key == "type") {
       DRIFTLESS_ASSIGN_OR_RETURN(type, Text(&cursor));
     } else if (key == "def" && cursor.Peek() == '{') {
       DRIFTLESS_TRY(ReadDefinition(&cursor, &table));
-    } else if (!cursor.Skip()) {
-      return Malformed("is cut off");
+    } else {
+      return false;
     }
-  }
-  if (walk.failed()) return Malformed("is malformed");
+    return true;
+  };
+  DRIFTLESS_TRY(ReadFields(&cursor, "is malformed", take_field));
   change.database = record.database;
   if (!type.starts_with("table-")) return change;
   table.type = type == "table-create" ? "CREATE" : type == "table-drop" ? "DROP" : "ALTER";
