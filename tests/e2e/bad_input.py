@@ -197,7 +197,7 @@ def a_second_process(driftless, folder):
         check(first.poll() is None, "the first one has ended")
         eventually(lambda: pipeline.rows_or_none("shop.orders") != [], "the first one goes on", first)
         first.send_signal(signal.SIGTERM)
-        check(first.wait(timeout=60) == 0, "no clean stop")
+        check(first.wait(timeout=180) == 0, "no clean stop")
     finally:
         first.kill()
         first.wait()

@@ -62,7 +62,7 @@ def everything_is_counted(driftless, folder):
     def metric(name, **labels):
         """The sum of all samples that have these labels; None: there is none."""
         try:
-            text = urllib.request.urlopen(f"http://{http}/metrics", timeout=5).read().decode()
+            text = urllib.request.urlopen(f"http://{http}/metrics", timeout=30).read().decode()
         except OSError:
             return None
         found = [float(m[2]) for m in re.finditer(rf"^driftless_{name}(?:{{(.*)}})? (\S+)$", text, re.M)
@@ -110,7 +110,7 @@ def everything_is_counted(driftless, folder):
                         if json.loads(line)["sink_table"] == "shop.orders"])
         eventually(lambda: metric("divergences", sink="lake", table="shop.orders") == open_now, "divergences", process)
         process.send_signal(signal.SIGTERM)
-        check(process.wait(timeout=60) == 0, "no clean stop")
+        check(process.wait(timeout=180) == 0, "no clean stop")
         process = None
     finally:
         if process is not None and process.poll() is None:

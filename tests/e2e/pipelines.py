@@ -168,7 +168,7 @@ class Kills:
         return True
 
 
-def eventually(condition, what, process=None, seconds=60):
+def eventually(condition, what, process=None, seconds=180):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

@@ -114,7 +114,7 @@ def gone_in_the_middle(driftless, folder):
 
     def served(path):
         try:
-            return urllib.request.urlopen(f"http://{http}{path}", timeout=5).read().decode()
+            return urllib.request.urlopen(f"http://{http}{path}", timeout=30).read().decode()
         except OSError:
             return ""
 
@@ -131,7 +131,7 @@ def gone_in_the_middle(driftless, folder):
         stream.more(50)
         eventually(lambda: same(pipeline, stream, "lake"), "the other sink goes on after that", process)
         process.send_signal(signal.SIGTERM)
-        check(process.wait(timeout=60) == 0, "no clean stop")
+        check(process.wait(timeout=180) == 0, "no clean stop")
         server.up = True
         stream.more(10)
         process = pipeline.start()
@@ -139,7 +139,7 @@ def gone_in_the_middle(driftless, folder):
         eventually(lambda: same(pipeline, stream, "lake"), "the other sink gets nothing twice", process)
         check('driftless_sink_stopped{sink="remote"} 0' in served("/metrics"), "still out")
         process.send_signal(signal.SIGTERM)
-        check(process.wait(timeout=60) == 0, "no clean stop")
+        check(process.wait(timeout=180) == 0, "no clean stop")
         process = None
     finally:
         if process is not None and process.poll() is None:

@@ -104,7 +104,7 @@ def a_running_pipeline_takes_it_up(driftless, folder):
         stream.row("orders", {"id": 4, "b": 1, "c": 1})
         eventually(lambda: len(pipeline.rows_or_none("shop.orders")) == 4, "rows that come later", process)
         process.send_signal(signal.SIGTERM)
-        check(process.wait(timeout=60) == 0, "no clean stop")
+        check(process.wait(timeout=180) == 0, "no clean stop")
     finally:
         process.kill()
         process.wait()
