@@ -88,6 +88,44 @@ void load_retry::Wait(int tries) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100 << shift));
 }
 
+Result<std::string> StateOfLabel(FrontEnds* http, const TablePath& table,
+                                 const std::string& label) {
+  FrontEndRequest request;
+  request.method = "GET";
+  request.path = "/api/" + UrlEncode(table.database) + "/get_load_state?label=" + label;
+  auto answer = http->Send(request);
+  if (!answer) {
+    if (answer.error().kind() != ErrorKind::kCommitUnknown) return std::move(answer).error();
+    return MakeError(ErrorKind::kUnavailable, answer.error().message());  // asking is harmless
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const LoadAnswer state,
+      ParseLoadAnswer(answer->status, answer->body, "the state of label " + label));
+  return state.state;
+}
+
+bool IsOpen(std::string_view state) {
+  return state == "PREPARE" || state == "PREPARED" || state == "PRECOMMITTED";
+}
+
+Result<void> EndLoad(const std::string& label, int max_retries,
+                     const std::function<Result<LoadAnswer>()>& give_up,
+                     const std::function<Result<std::string>()>& state) {
+  for (int tries = 1;; ++tries) {
+    const Result<LoadAnswer> given_up = give_up();
+    if (given_up && (given_up->Is("OK") || given_up->Is("Success"))) return {};
+    // Refused, since it is over, or since a back end is still at it; or the answer was lost.
+    const Result<std::string> now = state();
+    if (now && !IsOpen(*now)) return {};
+    if (tries > max_retries) {
+      return MakeError(ErrorKind::kUnavailable,
+                       "label " + label + " cannot be given up: " +
+                           (now ? "it is in state " + *now : now.error().message()));
+    }
+    load_retry::Wait(tries);
+  }
+}
+
 Error RefusedLoad(FrontEnds* http, const TablePath& table, const LoadAnswer& answer) {
   std::string text = "the server refused rows for " + table.ToString() + ": " +
                      (answer.message.empty() ? answer.status : answer.message);

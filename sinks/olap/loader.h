@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ class Labels {
 
 // How a body is packed on its way.
 enum class Packing : uint8_t { kNone, kGzip, kLz4Frame };
-// Errors: kInternal.
-Result<std::string> Pack(Packing packing, std::string_view body);
+// The body as it travels: itself, or packed into `room`. Errors: kInternal.
+Result<std::string_view> Pack(Packing packing, std::string_view body, std::string* room);
 
 // One request with rows.
 struct LoadRequest {
@@ -33,7 +34,9 @@ struct LoadRequest {
   std::string_view body;
 };
 
-// The load of one (table, cut) by one writer. Its rows are durable and invisible after Finish.
+// The load of one (table, cut) by one writer. Its rows are durable and invisible after Finish. What
+// is not finished is given up with the object; where no server answers to that, the next attempt
+// ends it (Loader::Abandon).
 class TableLoad {
  public:
   virtual ~TableLoad() = default;
@@ -56,6 +59,7 @@ class Loader {
   virtual Result<void> Commit(const TablePath& table, std::string_view payload) = 0;
   virtual Result<void> Abort(const TablePath& table, std::string_view payload) = 0;
   // Ends what an older attempt left open under a label. False: the server does not know the label.
+  // Errors: kUnavailable while it is still open.
   virtual Result<bool> Abandon(const TablePath& table, const std::string& label) = 0;
 
   // How bodies look: "[{..},{..}]", or one object per line.
@@ -74,6 +78,20 @@ void Wait(int tries);
 
 class FrontEnds;
 struct LoadAnswer;
+
+// UNKNOWN, PREPARE, PREPARED (StarRocks), PRECOMMITTED (Doris), COMMITTED, VISIBLE, ABORTED.
+// Errors: kUnavailable, kPermission.
+Result<std::string> StateOfLabel(FrontEnds* http, const TablePath& table, const std::string& label);
+// Whether rows under a label in this state may still become visible: a job of an ALTER waits for
+// them, and so must whoever writes newer rows.
+bool IsOpen(std::string_view state);
+// Ends an open load: gives it up, and again after a pause, until the server says that it is over.
+// `give_up` may be refused or stay without an answer, as may `state`. Errors: kUnavailable, behind
+// `max_retries` more tries.
+Result<void> EndLoad(const std::string& label, int max_retries,
+                     const std::function<Result<LoadAnswer>()>& give_up,
+                     const std::function<Result<std::string>()>& state);
+
 // The error of a refused load: the server's message and the first rows that it refused.
 Error RefusedLoad(FrontEnds* http, const TablePath& table, const LoadAnswer& answer);
 

@@ -132,11 +132,14 @@ Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packin
     // wants it, and both layouts in one request are refused by the server.
     const bool is_layout = lower == "strip_outer_array" || lower == "read_json_by_line";
     if (is_layout || (lower == "format" && LowerCase(value) == "json")) continue;
+    const bool is_arrow = lower == "format" && LowerCase(value) == "arrow";
     return MakeError(ErrorKind::kInvalidConfig, "sink.properties." + name + ": " + value +
                                                     " cannot be set: the sink sets this header "
                                                     "itself, by what its rows need")
         .At(at.line, at.column)
-        .Hint("Leave it out.");
+        .Hint(is_arrow ? "Leave it out: from Arrow, servers shift every DATETIME into a zone of "
+                         "their own and misread those before 1970. Rows travel as JSON."
+                       : "Leave it out.");
   }
   return {};
 }

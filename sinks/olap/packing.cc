@@ -10,21 +10,20 @@ constexpr int kGzipLevel = 1;
 
 }  // namespace
 
-Result<std::string> Pack(Packing packing, std::string_view body) {
-  if (packing == Packing::kNone) return std::string(body);
+Result<std::string_view> Pack(Packing packing, std::string_view body, std::string* room) {
+  if (packing == Packing::kNone) return body;
   const bool is_gzip = packing == Packing::kGzip;
   auto codec = is_gzip ? arrow::util::Codec::Create(arrow::Compression::GZIP, kGzipLevel)
                        : arrow::util::Codec::Create(arrow::Compression::LZ4_FRAME);
   if (!codec.ok()) return MakeError(ErrorKind::kInternal, codec.status().ToString());
   const auto* input = reinterpret_cast<const uint8_t*>(body.data());
   const auto size = static_cast<int64_t>(body.size());
-  std::string packed;
-  packed.resize(static_cast<size_t>((*codec)->MaxCompressedLen(size, input)));
-  const auto length = (*codec)->Compress(size, input, static_cast<int64_t>(packed.size()),
-                                         reinterpret_cast<uint8_t*>(packed.data()));
+  room->resize(static_cast<size_t>((*codec)->MaxCompressedLen(size, input)));
+  const auto length = (*codec)->Compress(size, input, static_cast<int64_t>(room->size()),
+                                         reinterpret_cast<uint8_t*>(room->data()));
   if (!length.ok()) return MakeError(ErrorKind::kInternal, length.status().ToString());
-  packed.resize(static_cast<size_t>(*length));
-  return packed;
+  room->resize(static_cast<size_t>(*length));
+  return std::string_view(*room);
 }
 
 }  // namespace driftless::olap

@@ -1,6 +1,7 @@
 #include "sinks/olap/sink.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "sinks/api/memory_budget.h"
@@ -11,16 +12,46 @@
 namespace driftless::olap {
 namespace {
 
-// Labels of older attempts are asked for so far around: each attempt cleans up behind the one
-// before and is not counted until it has, and few cuts are under way at a time.
-constexpr uint32_t kAttemptsLookedAt = 2;
-constexpr CutId kCutsLookedAt = 4;
+// Labels of the attempt before are asked for so far around. It had cleaned up behind its own
+// predecessor before it was counted, and few cuts are under way at a time. A load that was begun
+// before its cut carries an older number by as many cuts as other tables have had since.
+constexpr CutId kCutsLookedBack = 12;
+constexpr CutId kCutsLookedAhead = 4;
+
+// The newest cut that any writer of a sink has been asked to prepare.
+class NewestCut {
+ public:
+  void Raise(CutId cut) {
+    CutId known = cut_.load(std::memory_order_relaxed);
+    while (known < cut && !cut_.compare_exchange_weak(known, cut, std::memory_order_relaxed)) {
+    }
+  }
+  CutId Get() const { return cut_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<CutId> cut_{0};
+};
+
+// Whether a token names the load: a label ends a line, or stands before a blank.
+bool Names(const CommitToken& token, std::string_view label) {
+  const std::string_view payload = token.payload;
+  for (size_t at = payload.find(label); at != std::string_view::npos;
+       at = payload.find(label, at + 1)) {
+    const size_t end = at + label.size();
+    const bool begins = at == 0 || payload[at - 1] == '\n';
+    if (begins && (end == payload.size() || payload[end] == '\n' || payload[end] == ' ')) {
+      return true;
+    }
+  }
+  return false;
+}
 
 class OlapWriter : public TableWriter {
  public:
-  OlapWriter(Loader* loader, Labels labels, const EvolvedSchema& table, OperationField operation,
-             int64_t load_bytes_max, const WriterContext& context)
+  OlapWriter(Loader* loader, NewestCut* newest, Labels labels, const EvolvedSchema& table,
+             OperationField operation, int64_t load_bytes_max, const WriterContext& context)
       : loader_(*loader),
+        newest_(*newest),
         labels_(std::move(labels)),
         table_(table),
         encoder_(table, operation, loader->takes_array() ? ',' : '\n'),
@@ -45,7 +76,10 @@ class OlapWriter : public TableWriter {
 
   Result<void> Roll() override {
     if (parts_.rows() == 0) return {};
-    if (load_ == nullptr) load_ = loader_.Begin(table_, labels_, cut_, attempt_);
+    if (load_ == nullptr) {
+      // Where other tables have had cuts meanwhile, the load belongs to a later one than cut_.
+      load_ = loader_.Begin(table_, labels_, std::max(cut_, newest_.Get()), attempt_);
+    }
     for (size_t i = 0; i < parts_.parts().size(); ++i) {
       LoadPart& part = *parts_.parts()[i];
       if (part.rows == 0) continue;
@@ -60,7 +94,10 @@ class OlapWriter : public TableWriter {
   }
 
   Result<PreparedPart> Prepare(CutId cut) override {
-    if (load_ == nullptr) cut_ = cut;
+    newest_.Raise(cut);
+    if (load_ == nullptr && parts_.rows() > 0) {
+      load_ = loader_.Begin(table_, labels_, cut, attempt_);
+    }
     DRIFTLESS_TRY(Roll());
     PreparedPart part;
     part.rows = std::exchange(rows_, 0);
@@ -96,6 +133,7 @@ class OlapWriter : public TableWriter {
   }
 
   Loader& loader_;
+  NewestCut& newest_;
   const Labels labels_;
   const EvolvedSchema table_;
   RowEncoder encoder_;
@@ -166,7 +204,7 @@ class OlapSink : public Sink {
   Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex,
                                     const WriterContext& context) override {
     DRIFTLESS_TRY(FindColumns(table));
-    return std::make_unique<OlapWriter>(product_.loader.get(),
+    return std::make_unique<OlapWriter>(product_.loader.get(), &newest_cut_,
                                         Labels(options_.label_prefix, context.identity), table,
                                         product_.operation, options_.load_bytes_max, context);
   }
@@ -196,13 +234,10 @@ class OlapSink : public Sink {
   // server gives it up, for an hour. It is found by its label.
   Result<void> CleanUp(const CommitIdentity& next, std::span<const CommitToken> recorded) override {
     const Labels labels(options_.label_prefix, next);
-    const uint32_t first = next.attempt > kAttemptsLookedAt ? next.attempt - kAttemptsLookedAt : 0;
-    const CutId oldest = next.cut > kCutsLookedAt ? next.cut - kCutsLookedAt : 1;
-    for (uint32_t attempt = first; attempt < next.attempt; ++attempt) {
-      for (CutId cut = oldest; cut < next.cut + kCutsLookedAt; ++cut) {
-        if (IsRecorded(recorded, attempt, cut)) continue;
-        DRIFTLESS_TRY(AbandonAll(next.table, labels, attempt, cut));
-      }
+    if (next.attempt == 0) return {};
+    const CutId oldest = next.cut > kCutsLookedBack ? next.cut - kCutsLookedBack : 1;
+    for (CutId cut = oldest; cut < next.cut + kCutsLookedAhead; ++cut) {
+      DRIFTLESS_TRY(AbandonAll(next.table, labels, next.attempt - 1, cut, recorded));
     }
     return {};
   }
@@ -225,17 +260,15 @@ class OlapSink : public Sink {
     return {};
   }
 
-  static bool IsRecorded(std::span<const CommitToken> recorded, uint32_t attempt, CutId cut) {
-    return std::any_of(recorded.begin(), recorded.end(), [&](const CommitToken& token) {
-      return token.identity.attempt == attempt && token.identity.cut == cut;
-    });
-  }
-
-  Result<void> AbandonAll(const TablePath& table, const Labels& labels, uint32_t attempt,
-                          CutId cut) {
+  Result<void> AbandonAll(const TablePath& table, const Labels& labels, uint32_t attempt, CutId cut,
+                          std::span<const CommitToken> recorded) {
     for (int number = 0;; ++number) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool known,
-                                 product_.loader->Abandon(table, labels.Of(cut, attempt, number)));
+      const std::string label = labels.Of(cut, attempt, number);
+      const bool is_recorded =
+          std::any_of(recorded.begin(), recorded.end(),
+                      [&](const CommitToken& token) { return Names(token, label); });
+      if (is_recorded) continue;
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool known, product_.loader->Abandon(table, label));
       if (!known) return {};
     }
   }
@@ -244,6 +277,7 @@ class OlapSink : public Sink {
   const OlapOptions options_;
   const SinkEnvironment environment_;
   SchemaSteps steps_;
+  NewestCut newest_cut_;
 };
 
 }  // namespace

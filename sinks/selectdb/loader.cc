@@ -109,20 +109,16 @@ class Calls {
                                  std::string(operation) + " of label " + load.label);
   }
 
-  // UNKNOWN, PREPARE, PRECOMMITTED, COMMITTED, VISIBLE, ABORTED.
+  // Gives a load up. One that a back end is still at is waited for where the front end finds
+  // precommitted loads only by their label (FrontendServiceImpl: PREPARE came later).
+  Result<void> End(const TablePath& table, const PreparedLoad& load) {
+    return olap::EndLoad(
+        load.label, max_retries_, [&] { return Finish(table, load, "abort"); },
+        [&] { return State(table, load.label); });
+  }
+
   Result<std::string> State(const TablePath& table, const std::string& label) {
-    FrontEndRequest request;
-    request.method = "GET";
-    request.path = "/api/" + UrlEncode(table.database) + "/get_load_state?label=" + label;
-    auto answer = http_.Send(request);
-    if (!answer) {
-      if (answer.error().kind() != ErrorKind::kCommitUnknown) return std::move(answer).error();
-      return MakeError(ErrorKind::kUnavailable, answer.error().message());  // asking is harmless
-    }
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        const LoadAnswer state,
-        olap::ParseLoadAnswer(answer->status, answer->body, "the state of label " + label));
-    return state.state;
+    return olap::StateOfLabel(&http_, table, label);
   }
 
  private:
@@ -161,7 +157,7 @@ class StreamLoad : public olap::TableLoad {
 
   ~StreamLoad() override {
     for (const PreparedLoad& load : prepared_) {
-      static_cast<void>(calls_.Finish(table_, load, "abort"));
+      if (!calls_.End(table_, load)) return;
     }
   }
 
@@ -169,11 +165,8 @@ class StreamLoad : public olap::TableLoad {
   // that of their parts.
   Result<void> Send(const olap::LoadRequest& request) override {
     std::string packed;
-    std::string_view body = request.body;
-    if (calls_.packing() != olap::Packing::kNone) {
-      DRIFTLESS_ASSIGN_OR_RETURN(packed, olap::Pack(calls_.packing(), body));
-      body = packed;
-    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view body,
+                               olap::Pack(calls_.packing(), request.body, &packed));
     DRIFTLESS_ASSIGN_OR_RETURN(PreparedLoad load, FreshLabel());
     for (int tries = 1;; ++tries) {
       Result<Sent> sent = SendOnce(&load, request.columns, body, tries);
@@ -290,9 +283,7 @@ class StreamLoader : public olap::Loader {
     DRIFTLESS_ASSIGN_OR_RETURN(const auto loads, Decode(payload));
     for (const PreparedLoad& load : loads) {
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, load.label));
-      if (state != "PRECOMMITTED" && state != "PREPARE") continue;
-      const auto aborted = calls_.Finish(table, load, "abort");
-      if (!aborted) return aborted.error();
+      if (olap::IsOpen(state)) DRIFTLESS_TRY(calls_.End(table, load));
     }
     return {};
   }
@@ -300,9 +291,7 @@ class StreamLoader : public olap::Loader {
   Result<bool> Abandon(const TablePath& table, const std::string& label) override {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
     if (state == "UNKNOWN" || state.empty()) return false;
-    if (state == "PRECOMMITTED" || state == "PREPARE") {
-      DRIFTLESS_TRY(Abort(table, Encode({PreparedLoad{label, -1}})));
-    }
+    if (olap::IsOpen(state)) DRIFTLESS_TRY(calls_.End(table, {label, -1}));
     return true;
   }
 

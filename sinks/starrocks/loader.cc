@@ -25,7 +25,8 @@ class Transactions {
       : http_({options.load_addresses, options.sql.user, options.sql.password,
                options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
         load_headers_(options.load_headers),
-        packing_(options.packing) {}
+        packing_(options.packing),
+        max_retries_(options.max_retries) {}
 
   Result<LoadAnswer> Call(std::string_view operation, const TablePath& table,
                           const std::string& label, Headers headers = {},
@@ -66,29 +67,25 @@ class Transactions {
                 {{"table", table.table}, {"timeout", std::string(kTimeoutS)}});
   }
 
-  // UNKNOWN, PREPARE, PREPARED, COMMITTED, VISIBLE, ABORTED.
   Result<std::string> State(const TablePath& table, const std::string& label) {
-    FrontEndRequest request;
-    request.method = "GET";
-    request.path = "/api/" + UrlEncode(table.database) + "/get_load_state?label=" + label;
-    auto answer = http_.Send(request);
-    if (!answer) {
-      if (answer.error().kind() != ErrorKind::kCommitUnknown) return std::move(answer).error();
-      return MakeError(ErrorKind::kUnavailable, answer.error().message());  // asking is harmless
-    }
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        const LoadAnswer state,
-        olap::ParseLoadAnswer(answer->status, answer->body, "the state of label " + label));
-    return state.state;
+    return olap::StateOfLabel(&http_, table, label);
+  }
+
+  Result<void> End(const TablePath& table, const std::string& label) {
+    return olap::EndLoad(
+        label, max_retries_, [&] { return Call("rollback", table, label); },
+        [&] { return State(table, label); });
   }
 
   FrontEnds* http() { return &http_; }
   olap::Packing packing() const { return packing_; }
+  int max_retries() const { return max_retries_; }
 
  private:
   FrontEnds http_;
   const std::map<std::string, std::string> load_headers_;
   const olap::Packing packing_;
+  const int max_retries_;
 };
 
 bool IsOk(const LoadAnswer& answer) { return answer.Is("OK") || answer.Is("Success"); }
@@ -112,23 +109,15 @@ std::vector<std::string> LabelsOf(std::string_view payload) {
 class TransactionLoad : public olap::TableLoad {
  public:
   TransactionLoad(Transactions* calls, TablePath table, const olap::Labels& labels, CutId cut,
-                  uint32_t attempt, int max_retries)
-      : calls_(*calls),
-        table_(std::move(table)),
-        labels_(labels),
-        cut_(cut),
-        attempt_(attempt),
-        max_retries_(max_retries) {}
+                  uint32_t attempt)
+      : calls_(*calls), table_(std::move(table)), labels_(labels), cut_(cut), attempt_(attempt) {}
 
   ~TransactionLoad() override { static_cast<void>(RollBack()); }
 
   Result<void> Send(const olap::LoadRequest& request) override {
     std::string packed;
-    std::string_view body = request.body;
-    if (calls_.packing() != olap::Packing::kNone) {
-      DRIFTLESS_ASSIGN_OR_RETURN(packed, olap::Pack(calls_.packing(), body));
-      body = packed;
-    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view body,
+                               olap::Pack(calls_.packing(), request.body, &packed));
     if (parts_.size() <= request.part) parts_.resize(request.part + 1);
     Part& part = parts_[request.part];
     for (int tries = 1;; ++tries) {
@@ -138,7 +127,7 @@ class TransactionLoad : public olap::TableLoad {
         return {};
       }
       // Bodies of the same transaction that went before are gone with it.
-      if (!sent.error().IsRetryable() || part.sent_anything || tries > max_retries_) {
+      if (!sent.error().IsRetryable() || part.sent_anything || tries > calls_.max_retries()) {
         static_cast<void>(RollBack());
         return sent;
       }
@@ -170,18 +159,11 @@ class TransactionLoad : public olap::TableLoad {
     bool sent_anything = false;
   };
 
-  // A transaction that stays open holds up the table's schema changes for an hour (kTimeoutS): the
-  // server is asked until it has answered.
+  // A transaction that stays open holds up the table's schema changes for an hour (kTimeoutS).
   Result<void> RollBack(Part* part) {
-    for (int tries = 1; part->is_open; ++tries) {
-      const Result<LoadAnswer> ended = calls_.Call("rollback", table_, part->label);
-      part->is_open = !ended;
-      if (ended) break;
-      if (tries > max_retries_) {
-        return MakeError(ErrorKind::kUnavailable, ended.error().message());
-      }
-      olap::load_retry::Wait(tries);
-    }
+    if (!part->is_open) return {};
+    DRIFTLESS_TRY(calls_.End(table_, part->label));
+    part->is_open = false;
     return {};
   }
   Result<void> RollBack() {
@@ -189,21 +171,24 @@ class TransactionLoad : public olap::TableLoad {
     return {};
   }
 
-  // Numbers of labels that the server has seen have no gaps: whoever looks for what is left asks
-  // for them until one is unknown.
+  // Numbers of labels that the server knows have no gaps: whoever looks for what is left asks for
+  // them until one is unknown. A label that was refused, or rolled back, may be begun again; one
+  // that is taken is of another load, such as one of an older pipeline of this name.
   Result<void> Begin(Part* part) {
-    part->label = labels_.Of(cut_, attempt_, number_);
-    Result<LoadAnswer> begun = calls_.Begin(table_, part->label);
-    if (!begun) {
-      part->is_open = begun.error().kind() == ErrorKind::kCommitUnknown;
-      if (!part->is_open) return std::move(begun).error();
-      ++number_;
-      return MakeError(ErrorKind::kUnavailable, begun.error().message());
+    while (true) {
+      part->label = labels_.Of(cut_, attempt_, number_);
+      Result<LoadAnswer> begun = calls_.Begin(table_, part->label);
+      if (!begun) {
+        part->is_open = begun.error().kind() == ErrorKind::kCommitUnknown;
+        if (!part->is_open) return std::move(begun).error();
+        return MakeError(ErrorKind::kUnavailable, begun.error().message());
+      }
+      part->is_open = IsOk(*begun);
+      const bool is_taken = begun->Is("LABEL_ALREADY_EXISTS") || begun->Is("Label Already Exists");
+      if (part->is_open || is_taken) ++number_;
+      if (part->is_open) return {};
+      if (!is_taken) return Retryable("beginning a load of " + table_.ToString(), *begun);
     }
-    ++number_;
-    part->is_open = IsOk(*begun);
-    if (part->is_open) return {};
-    return Retryable("beginning a load of " + table_.ToString(), *begun);
   }
 
   Result<void> SendOnce(Part* part, const std::string& columns, std::string_view body) {
@@ -232,7 +217,7 @@ class TransactionLoad : public olap::TableLoad {
       if (prepared && prepared->filtered_rows > 0) {
         return olap::RefusedLoad(calls_.http(), table_, *prepared);
       }
-      if (state != "PREPARE" || tries > max_retries_) {
+      if (state != "PREPARE" || tries > calls_.max_retries()) {
         if (!prepared) return MakeError(ErrorKind::kUnavailable, prepared.error().message());
         return Retryable("preparing the load of " + table_.ToString(), *prepared);
       }
@@ -245,20 +230,17 @@ class TransactionLoad : public olap::TableLoad {
   const olap::Labels labels_;
   const CutId cut_;
   const uint32_t attempt_;
-  const int max_retries_;
   int number_ = 0;
   std::vector<Part> parts_;
 };
 
 class TransactionLoader : public olap::Loader {
  public:
-  explicit TransactionLoader(const olap::OlapOptions& options)
-      : max_retries_(options.max_retries), calls_(options) {}
+  explicit TransactionLoader(const olap::OlapOptions& options) : calls_(options) {}
 
   std::unique_ptr<olap::TableLoad> Begin(const EvolvedSchema& table, const olap::Labels& labels,
                                          CutId cut, uint32_t attempt) override {
-    return std::make_unique<TransactionLoad>(&calls_, table.path, labels, cut, attempt,
-                                             max_retries_);
+    return std::make_unique<TransactionLoad>(&calls_, table.path, labels, cut, attempt);
   }
 
   Result<CommitState> LookUp(const TablePath& table, std::string_view payload) override {
@@ -285,17 +267,14 @@ class TransactionLoader : public olap::Loader {
   }
 
   Result<void> Abort(const TablePath& table, std::string_view payload) override {
-    for (const std::string& label : LabelsOf(payload)) {
-      const auto aborted = calls_.Call("rollback", table, label);
-      if (!aborted) return aborted.error();
-    }
+    for (const std::string& label : LabelsOf(payload)) DRIFTLESS_TRY(calls_.End(table, label));
     return {};
   }
 
   Result<bool> Abandon(const TablePath& table, const std::string& label) override {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
     if (state == "UNKNOWN" || state.empty()) return false;
-    if (state == "PREPARE" || state == "PREPARED") DRIFTLESS_TRY(Abort(table, label));
+    if (olap::IsOpen(state)) DRIFTLESS_TRY(calls_.End(table, label));
     return true;
   }
 
@@ -314,7 +293,6 @@ class TransactionLoader : public olap::Loader {
                                                     committed->status + " " + committed->message);
   }
 
-  const int max_retries_;
   Transactions calls_;
 };
 

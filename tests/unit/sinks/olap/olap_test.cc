@@ -1,5 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sinks/api/registry.h"
 #include "sinks/olap/dialect.h"
 #include "sinks/olap/load_answer.h"
 #include "sinks/olap/loader.h"
@@ -37,6 +39,30 @@ TEST(OlapOptionsTest, ReadsAddresses) {
   ASSERT_TRUE(http.has_value());
   EXPECT_EQ(*http, (std::vector<std::string>{"http://a:8030", "https://b:8030"}));
   EXPECT_FALSE(ParseHttpAddresses({"a"}).has_value());
+}
+
+TEST(OlapOptionsTest, RefusesHeadersThatTheRowsDecide) {
+  static constexpr PackingWord kPackings[] = {{"gz", Packing::kGzip}};
+  const auto read = [](const std::string& name, const std::string& value, OlapOptions* options) {
+    std::map<std::string, OptionValues::Value, std::less<>> values;
+    values["sink.properties.*"].entries = {{name, value}};
+    return ReadLoadHeaders(OptionValues(SelectDbOptions(), std::move(values)), "compress_type",
+                           kPackings, options);
+  };
+  OlapOptions options;
+  ASSERT_TRUE(read("Compress_Type", "GZ", &options));
+  EXPECT_EQ(options.packing, Packing::kGzip);
+  ASSERT_TRUE(read("timeout", "900", &options));
+  EXPECT_EQ(options.load_headers.at("timeout"), "900");
+  EXPECT_TRUE(read("format", "JSON", &options));
+  for (const auto& [name, value] : {std::pair("format", "arrow"), std::pair("Label", "mine"),
+                                    std::pair("compress_type", "zip")}) {
+    const Result<void> refused = read(name, value, &options);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().kind(), ErrorKind::kInvalidConfig);
+  }
+  EXPECT_THAT(read("format", "arrow", &options).error().ToString(),
+              ::testing::HasSubstr("shift every DATETIME"));
 }
 
 // Doris: ^[-_A-Za-z0-9:]{1,128}$

@@ -9,28 +9,12 @@
 #include "schema/types/value_text.h"
 #include "tests/doubles/random_values.h"
 #include "tests/doubles/source_table.h"
+#include "tests/unit/sinks/olap/evolved.h"
 
 namespace driftless::olap {
 namespace {
 
 using ::testing::ElementsAre;
-
-EvolvedSchema Evolved(const TableSchema& table) {
-  EvolvedSchema evolved;
-  evolved.path = table.path;
-  evolved.incarnation = table.incarnation;
-  for (const Column& column : table.columns) {
-    EvolvedColumn one;
-    one.sink.name = column.name;
-    one.sink.type = column.type;
-    one.source = column.id;
-    evolved.columns.push_back(one);
-  }
-  for (const ColumnId id : table.primary_key) {
-    evolved.primary_key.push_back(table.Find(id)->name);
-  }
-  return evolved;
-}
 
 // Rows of (id, a, b): a text, none for NULL, "-" for a value that was not sent.
 class RowEncoderTest : public ::testing::Test {
