@@ -1,4 +1,5 @@
 """What the end-to-end tests share: pipelines over files of Debezium records that the test writes itself."""
+import concurrent.futures
 import json
 import os
 import random
@@ -178,16 +179,18 @@ def eventually(condition, what, process=None, seconds=180):
     raise Failed(f"{what}: did not happen within {seconds} s")
 
 
-def run_all(tests, driftless):
-    """Each test gets a folder of its own. Exit status for the process."""
-    failed = 0
-    for test in tests:
+def run_all(tests, driftless, side_by_side=1):
+    """Each test gets a folder of its own; so many run at a time. Exit status for the process."""
+    def passes(test):
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="driftless-e2e-") as folder:
             try:
                 test(driftless, folder)
                 print(f"ok      {test.__name__} ({time.monotonic() - started:.1f} s)", flush=True)
+                return True
             except Failed as error:
-                failed += 1
                 print(f"FAILED  {test.__name__}: {error}", flush=True)
-    return 1 if failed else 0
+                return False
+
+    with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
+        return 0 if all(list(pool.map(passes, tests))) else 1

@@ -64,6 +64,8 @@ class Transaction:
         self.state = "PREPARE"
         self.changes = []  # (is_delete, {uid: value}, uids that are updated; None: all)
         self.parameters = None
+        self.two_phase = True
+        self.runs_on = 0  # so many times more it is asked for before it has all rows; abort finds it then only
 
 
 class Catalog:

@@ -24,6 +24,11 @@ class Faults:
         with self.lock:
             self.left[name] = [count, skip]
 
+    def pending(self):
+        """Those that have not struck as often as they were to."""
+        with self.lock:
+            return {name: count for name, (count, _) in self.left.items() if count > 0}
+
     def take(self, name):
         with self.lock:
             entry = self.left.get(name)
@@ -164,9 +169,19 @@ class FrontEnd(Handler):
         with self.server.catalog.lock:
             found = self.server.catalog.find_label(database, label)
             state = found.state if found else "UNKNOWN"
+            if found and found.runs_on and state == "PREPARE":
+                found.runs_on -= 1
+                if found.runs_on == 0:
+                    self.end_of_load(found)
         if self.server.catalog.product == "doris":
             return self.answer({"msg": "success", "code": 0, "data": state, "count": 0})
         return self.answer({"state": state, "status": "OK", "msg": ""})
+
+    def end_of_load(self, transaction):
+        """Of Doris: what a back end does behind the last row."""
+        transaction.state = "PRECOMMITTED"
+        if not transaction.two_phase:
+            self.server.catalog.publish(transaction)
 
     # ---- StarRocks: transactions ----------------------------------------------------------------
 
@@ -234,7 +249,12 @@ class FrontEnd(Handler):
         if number is not None:
             found = next((t for t in catalog.transactions if str(t.number) == number), None)
         else:
-            found = catalog.find_label(database, self.headers.get("label", ""))
+            label = self.headers.get("label", "")
+            found = catalog.find_label(database, label)
+            # Front ends look for precommitted loads; newer ones for those that run, too, where they are given up.
+            if found is not None and (found.state not in ("PREPARE", "PRECOMMITTED") or found.runs_on or
+                                      (found.state == "PREPARE" and operation == "commit")):
+                return {"status": "Fail", "msg": f"transaction not found, label={label}"}
         if found is None:
             return {"status": "Fail", "msg": f"transaction [{number}] not found"}
         if operation == "commit":
@@ -288,6 +308,8 @@ class FrontEnd(Handler):
         if what == "open":
             with catalog.lock:
                 return self.answer([[t.label, t.state] for t in catalog.transactions if t.state in OPEN])
+        if what == "faults":
+            return self.answer(self.server.faults.pending())
         if what == "fault":
             self.server.faults.add(self.query["name"], int(self.query.get("count", "1")), int(self.query.get("skip", "0")))
             return self.answer({})
@@ -361,6 +383,10 @@ class BackEnd(Handler):
         if self.server.faults.take("be_full"):
             raise ValueError("[E-232]disk 10878111130781813261 exceed capacity limit.")
 
+    def refused_of(self, rows):
+        """What a server refuses that Driftless could not know of."""
+        return [("no partition for this tuple", rows[-1])] if self.server.faults.take("no_partition") else []
+
     def refuse(self, refused, total, label):
         self.server.errors[label] = "".join(f"Error: {why}. Row: {json.dumps(row)}\n" for why, row in refused)
         port = self.server.server_address[1]
@@ -386,7 +412,7 @@ class BackEnd(Handler):
                 self.check_disk()
                 found.parameters = parameters
                 rows = self.objects(body)
-                refused = catalog.parse_rows(found, rows, "__op", self.only())
+                refused = self.refused_of(rows) or catalog.parse_rows(found, rows, "__op", self.only())
             except (ValueError, SqlError) as error:
                 found.state = "ABORTED"
                 return self.answer({"Status": "FAILED", "Message": str(error), "Label": label})
@@ -423,7 +449,8 @@ class BackEnd(Handler):
                 begun = catalog.begin(label, database, table)
                 hides = self.headers.get("hidden_columns") == "__DORIS_DELETE_SIGN__"
                 rows = self.objects(body)
-                refused = catalog.parse_rows(begun, rows, "__DORIS_DELETE_SIGN__" if hides else "\0none", self.only())
+                sign = "__DORIS_DELETE_SIGN__" if hides else "\0none"
+                refused = self.refused_of(rows) or catalog.parse_rows(begun, rows, sign, self.only())
             except (ValueError, SqlError) as error:
                 if found := catalog.find_label(database, label):
                     found.state = "ABORTED"
@@ -431,6 +458,10 @@ class BackEnd(Handler):
             if refused:
                 begun.state = "ABORTED"
                 return self.answer(self.refuse(refused, len(rows), label))
+            begun.two_phase = two_phase
+            if self.server.faults.take("load_runs_on"):  # the client is gone, and the load goes on
+                begun.runs_on = 4
+                raise Dropped
             begun.state = "PRECOMMITTED"
             if not two_phase:
                 catalog.publish(begun)
