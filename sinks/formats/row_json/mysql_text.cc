@@ -10,6 +10,9 @@
 namespace driftless {
 namespace {
 
+constexpr std::string_view kWithoutDefaults[] = {
+    "text", "blob", "json", "geometry", "point", "polygon", "linestring", "geomcollection"};
+
 std::string Quoted(std::string_view name) {
   std::string text = "`";
   for (const char c : name) {
@@ -41,24 +44,34 @@ std::string TableName(const TablePath& path) {
   return Quoted(path.database) + "." + Quoted(path.table);
 }
 
-// MySQL has no such type, and statements are written in its words.
-bool IsOfMariaDb(const Column& column) {
-  const std::string& type = column.source.type_text;
-  return EqualsIgnoringCase(type, "uuid") || EqualsIgnoringCase(type, "inet4") ||
-         EqualsIgnoringCase(type, "inet6");
+// MySQL has no such types, and statements are written in its words: the type that holds the text of
+// every value, and may be a key and have a default as they may. Empty: another type.
+std::string InMySqlsWords(const std::string& maria) {
+  if (EqualsIgnoringCase(maria, "uuid")) return "varchar(36)";
+  if (EqualsIgnoringCase(maria, "inet4")) return "varchar(15)";
+  if (EqualsIgnoringCase(maria, "inet6")) return "varchar(45)";
+  return "";
 }
 
+// Types whose defaults MySQL takes as expressions only (Reference Manual, "Data Type Default
+// Values"); MariaDB takes literals.
+bool HasOnlyExpressionsAsDefaults(const std::string& type) {
+  return std::any_of(std::begin(kWithoutDefaults), std::end(kWithoutDefaults),
+                     [&](std::string_view word) { return type.find(word) != std::string::npos; });
+}
+
+// Columns that a transform computes, or a merge of several tables has widened, have none.
 bool HasMySqlTypes(const TableSchema& schema) {
-  return !schema.columns.empty() &&
-         std::all_of(schema.columns.begin(), schema.columns.end(),
+  return std::any_of(schema.columns.begin(), schema.columns.end(),
                      [](const Column& column) { return !column.source.type_text.empty(); });
 }
 
 }  // namespace
 
 std::string MySqlTypeText(const LogicalType& type, const Column* source) {
-  if (source != nullptr && !source->source.type_text.empty() && !IsOfMariaDb(*source)) {
-    return source->source.type_text;
+  if (source != nullptr && !source->source.type_text.empty()) {
+    const std::string words = InMySqlsWords(source->source.type_text);
+    return words.empty() ? source->source.type_text : words;
   }
   constexpr int32_t kLongestChar = 255;
   constexpr int32_t kLongestVarChar = 16383;  // characters of utf8mb4 in a row
@@ -130,11 +143,15 @@ namespace {
 
 // "`price` decimal(18,4) NOT NULL DEFAULT '0'"
 std::string ColumnText(const Column& column) {
-  std::string text = Quoted(column.name) + " " + MySqlTypeText(column.type, &column);
+  const std::string type = MySqlTypeText(column.type, &column);
+  std::string text = Quoted(column.name) + " " + type;
   if (!column.source.charset.empty()) text += " CHARACTER SET " + column.source.charset;
   text += column.type.nullable() ? " NULL" : " NOT NULL";
   if (column.default_value.kind == DefaultValue::Kind::kLiteral) {
-    text += " DEFAULT " + Literal(column.default_value.text);
+    const std::string value = Literal(column.default_value.text);
+    const bool is_enum = !column.source.enum_values.empty();
+    text += " DEFAULT ";
+    text += !is_enum && HasOnlyExpressionsAsDefaults(type) ? "(" + value + ")" : value;
   }
   if (!column.comment.empty()) text += " COMMENT " + Literal(column.comment);
   return text;
@@ -238,12 +255,13 @@ std::optional<std::string> StatementText(const StatementChange& change) {
     case EventKind::kTruncateTable: return "TRUNCATE TABLE " + TableName(change.table);
     default: break;
   }
-  if (change.statement == nullptr || change.statement->empty()) return std::nullopt;
-  if (Tells(*change.statement, change)) return *change.statement;
+  const bool has_text = change.statement != nullptr && !change.statement->empty();
+  if (has_text && Tells(*change.statement, change)) return *change.statement;
   // The text is about other tables too (the swap of an online schema change), or about other
-  // columns than rows have here (a transform), or is not understood.
+  // columns than rows have here (a transform, a merge of tables), or is not understood; or there is
+  // none, because the change was seen in rows, or because the table has another name here.
   std::string own = AlterTableText(*change.before(), *change.after());
-  return Tells(own, change) ? std::move(own) : *change.statement;
+  return has_text && !Tells(own, change) ? *change.statement : std::move(own);
 }
 
 }  // namespace driftless

@@ -21,8 +21,7 @@ std::string AlterTableText(const TableSchema& before, const TableSchema& after);
 
 // The SQL text of one table's part of a statement. Statements that may concern several tables
 // (DROP, RENAME, TRUNCATE, CREATE) are written anew for this one; ALTER is the source's own text
-// where that says what becomes of this table. None where the source gave no text, or its columns
-// have no MySQL types.
+// where that says what becomes of this table. None where no column has a MySQL type.
 std::optional<std::string> StatementText(const StatementChange& change);
 
 }  // namespace driftless

@@ -290,21 +290,68 @@ TEST(StatementTextTest, AStatementAboutOtherTablesIsWrittenAnewForThisOne) {
             "ADD COLUMN `new` varchar(20) NULL FIRST, "
             "CHANGE COLUMN `b` `b` int NOT NULL AFTER `id`, CHANGE COLUMN `a` `a``2` int NULL, "
             "ADD PRIMARY KEY (`id`, `b`)");
-  // Words that MySQL does not know.
-  auto maria = std::make_shared<TableSchema>(*before);
-  maria->columns.push_back(column(6, "u", "varchar(20)", true));
-  maria->columns.back().source.type_text = "uuid";
-  StatementChange add;
-  add.table = before->path;
-  add.statement = std::make_shared<std::string>("ALTER TABLE orders ADD u UUID");
-  add.parts.push_back({0, AddColumns{{{maria->columns.back(), {}}}}, before, maria});
-  EXPECT_EQ(StatementText(add),
-            "ALTER TABLE `shop`.`orders` ADD COLUMN `u` varchar(20) NULL AFTER `gone`");
   // The source's own words stay where they say it.
   swap.statement = std::make_shared<std::string>(
       "alter table orders drop gone, add new varchar(20) first, modify b int not null after id, "
       "change a `a``2` int, drop primary key, add primary key (id, b)");
   EXPECT_EQ(StatementText(swap), *swap.statement);
+}
+
+Column MadeColumn(ColumnId id, const char* name, const char* type, const LogicalType& logical) {
+  Column made;
+  made.id = id;
+  made.name = name;
+  made.type = logical;
+  made.source.type_text = type;
+  return made;
+}
+
+// MariaDB's UUID and addresses, in MySQL's words: as keys and with defaults, too.
+TEST(StatementTextTest, TypesThatOnlyMariaDbHasAreWrittenAsTheTextThatHoldsThem) {
+  auto before = std::make_shared<TableSchema>();
+  before->path = {"", "shop", "visits"};
+  before->columns = {MadeColumn(1, "id", "uuid", LogicalType::String().NotNull()),
+                     MadeColumn(2, "from", "inet6", LogicalType::String())};
+  before->primary_key = {1};
+  before->next_column_id = 3;
+  StatementChange create;
+  create.table = before->path;
+  create.parts.push_back({0, CreateTable{}, nullptr, before});
+  EXPECT_EQ(StatementText(create),
+            "CREATE TABLE `shop`.`visits` (`id` varchar(36) NOT NULL, `from` varchar(45) NULL, "
+            "PRIMARY KEY (`id`))");
+  auto after = std::make_shared<TableSchema>(*before);
+  after->columns[1] = MadeColumn(2, "from", "varchar(50)", LogicalType::VarChar(50));
+  after->columns.push_back(MadeColumn(3, "u", "uuid", LogicalType::String().NotNull()));
+  after->columns.back().default_value = {DefaultValue::Kind::kLiteral, "1-2"};
+  after->columns.push_back(MadeColumn(4, "note", "text", LogicalType::String()));
+  after->columns.back().default_value = {DefaultValue::Kind::kLiteral, "a'b"};
+  StatementChange alter;
+  alter.table = before->path;
+  alter.statement = std::make_shared<std::string>(
+      "ALTER TABLE visits ADD COLUMN u UUID NOT NULL DEFAULT '1-2', MODIFY `from` VARCHAR(50), "
+      "ADD note TEXT DEFAULT 'a''b'");
+  alter.parts.push_back({0, AddColumns{{{after->columns[2], {}}}}, before, after});
+  EXPECT_EQ(StatementText(alter),
+            "ALTER TABLE `shop`.`visits` CHANGE COLUMN `from` `from` varchar(50) NULL, "
+            "ADD COLUMN `u` varchar(36) NOT NULL DEFAULT '1-2' AFTER `from`, "
+            "ADD COLUMN `note` text NULL DEFAULT ('a''b') AFTER `u`");
+}
+
+// Seen in rows, or of a table that has another name at the source.
+TEST(StatementTextTest, AnAlterWithoutTextIsWrittenFromTheSchemas) {
+  auto before = std::make_shared<TableSchema>();
+  before->path = {"", "ods", "orders"};
+  before->columns = {MadeColumn(1, "id", "int", LogicalType::Int().NotNull())};
+  before->primary_key = {1};
+  before->next_column_id = 2;
+  auto after = std::make_shared<TableSchema>(*before);
+  after->columns.push_back(MadeColumn(2, "sum", "", LogicalType::BigInt()));  // computed
+  StatementChange alter;
+  alter.table = before->path;
+  alter.parts.push_back({0, AddColumns{{{after->columns[1], {}}}}, before, after});
+  EXPECT_EQ(StatementText(alter),
+            "ALTER TABLE `ods`.`orders` ADD COLUMN `sum` bigint NULL AFTER `id`");
 }
 
 }  // namespace
