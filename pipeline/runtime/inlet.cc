@@ -9,7 +9,6 @@
 #include "pipeline/runtime/key_change.h"
 #include "pipeline/runtime/rename_split.h"
 #include "schema/base/check.h"
-#include "sinks/api/statement_writer.h"
 
 namespace driftless {
 
@@ -17,8 +16,7 @@ Inlet::Inlet(Context context)
     : context_(std::move(context)),
       queue_(context_.queue_bytes_max),
       base_(context_.committed.base),
-      progress_(context_.start),
-      carries_statements_(dynamic_cast<StatementSink*>(context_.sink) != nullptr) {
+      progress_(context_.start) {
   for (const auto& [path, position] : context_.committed.tables) {
     Table& table = Find(path);
     table.own_base = position.base;
@@ -499,21 +497,6 @@ Result<std::vector<ParkedSnapshot>> Inlet::SnapshotParked() {
   return snapshots;
 }
 
-// Brings the statement that the table waits for to a writer that carries statements. It becomes
-// part of the cut of the rows before it.
-Result<void> Inlet::Announce(Table& table) {
-  if (!carries_statements_ || table.epoch == nullptr || table.lot.empty()) return {};
-  DRIFTLESS_ASSIGN_OR_RETURN(const ParkedItem* front, table.lot.Front());
-  const auto* item = std::get_if<SchemaItem>(front);
-  if (item == nullptr || item->change->parts.empty()) return {};
-  // What a create.table says of itself is its step's, where it has one.
-  const bool creates = item->change->parts.front().kind() == EventKind::kCreateTable;
-  if (creates && table.state == TableState::kCutting) return {};
-  const size_t thread = table.first_thread % context_.writers.size();
-  context_.writers[thread]->Push(AnnounceStatement{table.epoch, item->change});
-  return {};
-}
-
 Result<void> Inlet::TakeSchemaCut(const TakeCut& command) {
   const TablePath& path = *command.table;
   Table& table = Find(path);
@@ -527,7 +510,6 @@ Result<void> Inlet::TakeSchemaCut(const TakeCut& command) {
   taken.cut = command.cut;
   taken.move.tables[path] = TablePosition{table.own_base, table.feeds};
   if (!command.now) taken.source = table.waiting_source;
-  if (!command.now) DRIFTLESS_TRY(Announce(table));
   for (WriterThread* writer : context_.writers) {
     if (!writer->Push(PrepareCut{command.cut, path, nullptr})) return {};
   }
@@ -545,7 +527,6 @@ bool Inlet::HasPassed(const Table& table, const Point& point) const {
 Result<void> Inlet::Release(const ReleaseTable& release) {
   Table& table = Find(release.table);
   const bool is_answer = table.waiting_point == release.point;
-  if (is_answer && release.writers_stay) DRIFTLESS_TRY(Announce(table));
   if (is_answer) {
     table.feeds[table.waiting_source].Extend(release.point);
     table.waiting_point.reset();

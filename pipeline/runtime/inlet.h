@@ -182,7 +182,6 @@ class Inlet {
   Result<void> DrainOne(Table& table);
   Result<void> Assign(Table& table, ChangeBatchPtr batch);
   Result<void> Release(const ReleaseTable& release);
-  Result<void> Announce(Table& table);
   void Settle(const SettleTable& settle);
   bool HasPassed(const Table& table, const Point& point) const;
   void GoOn(Table& table);
@@ -220,7 +219,6 @@ class Inlet {
   CutPosition base_;      // every table that is not behind has everything up to here
   CutPosition progress_;  // what this process has been sent; behind base_ while it replays
   int64_t event_time_ms_ = 0;
-  const bool carries_statements_;
   std::map<TablePath, std::unique_ptr<Table>> tables_;
   std::map<TablePath, std::vector<Table*>> routes_;
   // Renamed source tables (`table.rename`), by name and incarnation: those that go on into the sink

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "schema/base/check.h"
-#include "sinks/api/statement_writer.h"
 
 namespace driftless {
 namespace {
@@ -78,7 +77,6 @@ void WriterThread::Run() {
 
 Result<void> WriterThread::Handle(WriterItem& item) {
   if (auto* rows = std::get_if<WriteRows>(&item)) return Write(*rows);
-  if (const auto* statement = std::get_if<AnnounceStatement>(&item)) return Announce(*statement);
   return Prepare(std::get<PrepareCut>(item));
 }
 
@@ -122,20 +120,6 @@ Result<void> WriterThread::Write(WriteRows& rows) {
   const int64_t bytes = (*open)->writer->buffered_bytes();
   if (bytes > largest_.load(std::memory_order_relaxed)) largest_ = bytes;
   if (context_.budget->IsTight()) context_.pressure->Relieve();
-  return {};
-}
-
-Result<void> WriterThread::Announce(const AnnounceStatement& statement) {
-  const auto in_table = [&](Error error) {
-    return std::move(error).Context("table " + statement.epoch->key().table.ToString());
-  };
-  Result<OpenWriter*> open = Find(statement.epoch, 0);
-  if (!open) return in_table(std::move(open).error());
-  auto* writer = dynamic_cast<StatementWriter*>((*open)->writer.get());
-  DRIFTLESS_CHECK(writer != nullptr);
-  (*open)->has_rows = true;
-  Result<void> announced = writer->Announce(*statement.change);
-  if (!announced) return in_table(std::move(announced).error());
   return {};
 }
 

@@ -29,18 +29,13 @@ struct WriteRows {
   const Projection* projection = nullptr;  // of the epoch
   std::vector<uint32_t> rows;
 };
-// A statement for a writer that carries them (StatementWriter).
-struct AnnounceStatement {
-  TableEpochPtr epoch;
-  StatementChangePtr change;
-};
 // A barrier: everything before it goes into the cut.
 struct PrepareCut {
   CutId cut = 0;
   std::optional<TablePath> table;  // a schema cut: this table alone, and its writers are closed
   std::shared_ptr<const std::set<TablePath>> left_behind;  // a checkpoint: not these tables
 };
-using WriterItem = std::variant<WriteRows, AnnounceStatement, PrepareCut>;
+using WriterItem = std::variant<WriteRows, PrepareCut>;
 
 // What one writer thread made durable of one table.
 struct PreparedTable {
@@ -104,7 +99,6 @@ class WriterThread : public MemoryHolder {
   Result<void> Write(WriteRows& rows);
   Result<void> Prepare(const PrepareCut& barrier);
   Result<void> Roll();
-  Result<void> Announce(const AnnounceStatement& statement);
   Result<OpenWriter*> Find(const TableEpochPtr& epoch, WriterIndex index);
   void MeasureLargest();
 

@@ -424,6 +424,7 @@ class ShardMerge::Run {
     AlterColumnTypes alter{
         {{merged, column->type, wide, column->type.ToString(), wide.ToString()}}};
     column->type = wide;
+    column->source = {};  // no source has this type
     Push(part.part, std::move(alter), before);
   }
 

@@ -413,6 +413,28 @@ void Decider::AssemblePlan() {
   }
 }
 
+// A sink that keeps no schema may carry the statement itself between the rows (Kafka): its planner
+// is asked for that with a request that has the statement and no parts. As a step it stands behind
+// the committed cut of the rows before it, and in front of the rows after it.
+void Decider::AddStatement() {
+  const bool is_for_nobody = in_.matrix->keeps_schema || !has_table_ || in_.late_drop ||
+                             in_.one_by_one || !out_.plan.steps.empty();
+  if (is_for_nobody) return;
+  const bool is_filtered =
+      std::all_of(out_.parts.begin(), out_.parts.end(), [&](const PartDecision& part) {
+        const bool is_internal = part.verdict.never && !in_.change->from_snapshot;
+        return part.verdict.kind == VerdictKind::kSkip && !is_internal;
+      });
+  if (is_filtered) return;
+  const auto statement = PlanOn(&working_, {}, false);
+  if (!statement) return;
+  for (const Step& step : statement->steps) {
+    out_.plan.steps.push_back(step);
+    out_.step_parts.push_back(out_.parts.front().part);
+    out_.parts.front().actions.push_back(step.action);
+  }
+}
+
 void Decider::Hold() {
   if (in_.approved) return;
   bool others = false;  // something besides drop.column would be sent
@@ -445,6 +467,7 @@ void Decider::Assemble() {
     return;
   }
   AssemblePlan();
+  AddStatement();
   if (has_table_) out_.evolved = working_;
   Hold();
 }

@@ -67,6 +67,7 @@ class Decider {
   void End(ColumnId column, std::optional<EventKind> event, std::string by);
   void Assemble();
   void AssemblePlan();
+  void AddStatement();
   bool UseCombinedPlan(const std::vector<const UnitDecision*>& sent);
   void AssembleParts();
   void Hold();

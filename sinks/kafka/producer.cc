@@ -133,6 +133,13 @@ bool FirstMessages::IsKnown(int32_t partition, int64_t now_us) const {
   return last_us != 0 && now_us - last_us < kForgottenUs;
 }
 
+bool FirstMessages::AreAllKnown(int64_t now_us) const {
+  for (int32_t i = 0; i < partitions(); ++i) {
+    if (!IsKnown(i, now_us)) return false;
+  }
+  return true;
+}
+
 void FirstMessages::Took(int32_t partition, int64_t now_us) {
   acknowledged_us_[static_cast<size_t>(partition)].store(now_us, std::memory_order_relaxed);
 }
@@ -156,10 +163,12 @@ Result<void> Flush(Client* client) {
   }
 }
 
-TableTransactions::TableTransactions(Properties properties, std::string id, std::string topic)
+TableTransactions::TableTransactions(Properties properties, std::string id, std::string topic,
+                                     int call_ms)
     : properties_(std::move(properties)),
       id_(std::move(id)),
       topic_(std::move(topic)),
+      call_ms_(call_ms),
       nonce_(RandomText()) {}
 
 TableTransactions::~TableTransactions() {
@@ -173,7 +182,7 @@ Result<void> TableTransactions::Open() {
   properties["transactional.id"] = id_;
   properties.emplace("transaction.timeout.ms", "600000");
   DRIFTLESS_ASSIGN_OR_RETURN(auto client, Client::Make(Role::kProducer, properties));
-  DRIFTLESS_TRY(FromTransactionError(rd_kafka_init_transactions(client->handle(), kStuckMs),
+  DRIFTLESS_TRY(FromTransactionError(rd_kafka_init_transactions(client->handle(), call_ms_),
                                      "taking over transactional id " + id_));
   client_ = std::move(client);
   DRIFTLESS_ASSIGN_OR_RETURN(last_committed_, ReadCommitted());
@@ -258,19 +267,11 @@ Result<void> TableTransactions::Commit(std::string_view token) {
       return MakeError(ErrorKind::kCommitUnknown, "the transaction of " + id_ + " is gone");
     }
   }
-  const PartitionList offsets = OnePartition(topic_);
-  offsets->elems[0].offset = std::stoll(std::string(token));  // the cut
-  char* text = static_cast<char*>(rd_kafka_mem_malloc(nullptr, token.size()));
-  token.copy(text, token.size());
-  offsets->elems[0].metadata = text;
-  offsets->elems[0].metadata_size = token.size();
-  rd_kafka_consumer_group_metadata_t* group = rd_kafka_consumer_group_metadata_new(id_.c_str());
-  rd_kafka_error_t* error =
-      rd_kafka_send_offsets_to_transaction(client_->handle(), offsets.get(), group, kStuckMs);
-  rd_kafka_consumer_group_metadata_destroy(group);
-  Result<void> result = FromTransactionError(error, "writing the cut of " + id_);
+  // Asked again, the client goes on with the call that timed out, and with no other one.
+  Result<void> result = has_cut_ ? Result<void>() : PutCut(token);
+  has_cut_ = result.has_value();
   if (result) {
-    result = FromTransactionError(rd_kafka_commit_transaction(client_->handle(), kStuckMs),
+    result = FromTransactionError(rd_kafka_commit_transaction(client_->handle(), call_ms_),
                                   "committing a transaction of " + id_);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -284,11 +285,47 @@ Result<void> TableTransactions::Commit(std::string_view token) {
     return result;
   }
   is_open_ = false;
+  has_cut_ = false;
   has_prior_ = true;
   last_committed_ = token;
   pending_.clear();
   changed_.notify_all();
   return {};
+}
+
+// The token as metadata of the group's offset, which is the cut.
+Result<void> TableTransactions::PutCut(std::string_view token) {
+  const PartitionList offsets = OnePartition(topic_);
+  offsets->elems[0].offset = std::stoll(std::string(token));
+  char* text = static_cast<char*>(rd_kafka_mem_malloc(nullptr, token.size()));
+  token.copy(text, token.size());
+  offsets->elems[0].metadata = text;
+  offsets->elems[0].metadata_size = token.size();
+  rd_kafka_consumer_group_metadata_t* group = rd_kafka_consumer_group_metadata_new(id_.c_str());
+  rd_kafka_error_t* error =
+      rd_kafka_send_offsets_to_transaction(client_->handle(), offsets.get(), group, call_ms_);
+  rd_kafka_consumer_group_metadata_destroy(group);
+  return FromTransactionError(error, "writing the cut of " + id_);
+}
+
+Result<void> TableTransactions::Once(std::string_view name,
+                                     const std::function<Result<void>()>& send) {
+  DRIFTLESS_TRY(Open());
+  const std::string end = " once " + std::string(name);
+  std::string cut = "0";  // of the rows before it
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (last_committed_.ends_with(end)) return {};
+    if (!last_committed_.empty()) cut = last_committed_.substr(0, last_committed_.find(' '));
+  }
+  DRIFTLESS_TRY(Begin());
+  DRIFTLESS_TRY(send());
+  const std::string token = cut + end;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    pending_ = token;
+  }
+  return Commit(token);
 }
 
 Result<void> TableTransactions::AbortOpen() {

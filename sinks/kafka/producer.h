@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -64,6 +65,7 @@ class FirstMessages {
   // Held from sending a first message until it is acknowledged.
   std::mutex& mutex() { return mutex_; }
   bool IsKnown(int32_t partition, int64_t now_us) const;
+  bool AreAllKnown(int64_t now_us) const;
   // A message was acknowledged.
   void Took(int32_t partition, int64_t now_us);
 
@@ -80,19 +82,23 @@ Result<void> WaitFor(Client* client, uint64_t ticket, size_t messages);
 // Waits until every message is acknowledged. Errors: the first message's that was not delivered.
 Result<void> Flush(Client* client);
 
+inline constexpr int kTransactionCallMs = 60'000;
+
 // The transactions of one table: one per cut, which ends in the same transaction as the offset of
 // its own group, so that the cut can be read back. Thread-safe: the writer's thread writes and
 // prepares, the sink's pool commits.
 class TableTransactions {
  public:
-  // `properties` without transactional.id; `id` is it, and the group's name.
-  TableTransactions(Properties properties, std::string id, std::string topic);
+  // `properties` without transactional.id; `id` is it, and the group's name. `call_ms`: how long a
+  // call to the brokers may take before it is a kTimedOut, after which Commit can be asked again.
+  TableTransactions(Properties properties, std::string id, std::string topic,
+                    int call_ms = kTransactionCallMs);
   ~TableTransactions();
 
   // Takes over the id: what an older process left open is aborted, what it was committing is
   // finished. Idempotent.
   Result<void> Open();
-  Client* client() const { return client_.get(); }
+  const std::shared_ptr<Client>& client() const { return client_; }
 
   // Before a message: the cut before it is committed, and a transaction is open. Waits for that.
   Result<void> Begin();
@@ -103,17 +109,25 @@ class TableTransactions {
   Result<void> Commit(std::string_view token);
   Result<void> Abort(std::string_view token);
 
+  // What `send` sends in a transaction of its own, while no other one is open. `name` tells it from
+  // everything else that the table's transactions carry: where it is what they committed last,
+  // nothing is sent. After an error these transactions are good for nothing more: make new ones.
+  Result<void> Once(std::string_view name, const std::function<Result<void>()>& send);
+
  private:
   Result<std::string> ReadCommitted();
+  Result<void> PutCut(std::string_view token);
   Result<void> AbortOpen();
 
   const Properties properties_;
   const std::string id_;
   const std::string topic_;
-  std::unique_ptr<Client> client_;
+  const int call_ms_;
+  std::shared_ptr<Client> client_;
   std::mutex mutex_;  // the state below; never held while the brokers are asked to commit
   std::condition_variable changed_;
   bool is_open_ = false;        // a transaction has begun
+  bool has_cut_ = false;        // ... and carries its cut
   bool is_aborted_ = false;     // for good: this process must start again
   std::string pending_;         // token that waits for Commit
   std::string last_committed_;  // token

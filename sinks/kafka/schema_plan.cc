@@ -1,5 +1,6 @@
 #include "schema/plan/model_planner.h"
 #include "sinks/api/registry.h"
+#include "sinks/formats/row_json/mysql_text.h"
 #include "sinks/kafka/options.h"
 #include "sinks/kafka/planner.h"
 #include "sinks/kafka/writer.h"
@@ -50,14 +51,9 @@ class KafkaPlanner : public SchemaPlanner {
       }
       if (!options_.create_topics) step.action = "write to topic " + topic;
       step.repeatable = true;
-      if (options_.schema_events != kafka::SchemaEvents::kNone && request.statement != nullptr) {
-        const auto named = kafka::UnderSinkName(*request.statement, plan.sink_table);
-        kafka::StatementMessage message{kafka::StatementMessage::NameOf(*request.statement), ""};
-        if (named && kafka::EncodeStatement(options_, *named, &message.text)) {
-          step.payload = message.ToPayload();
-        }
-      }
+      step.payload = MessageOf(request).ToPayload();
     }
+    if (request.parts.empty()) AddMessage(request, &plan);
     return plan;
   }
 
@@ -70,6 +66,36 @@ class KafkaPlanner : public SchemaPlanner {
   }
 
  private:
+  // What is sent about the statement; no text: nothing.
+  kafka::StatementMessage MessageOf(const PlanRequest& request) const {
+    if (options_.schema_events == kafka::SchemaEvents::kNone || request.statement == nullptr) {
+      return {};
+    }
+    kafka::StatementMessage message{kafka::StatementMessage::NameOf(*request.statement), ""};
+    const StatementChange named = kafka::UnderSinkName(*request.statement, request.sink_table);
+    if (!kafka::EncodeStatement(options_, named, &message.text)) return {};
+    return message;
+  }
+
+  // The step that sends the message of a statement which is ignored otherwise. Sent twice, a reader
+  // knows it by its name.
+  void AddMessage(const PlanRequest& request, SchemaPlan* plan) const {
+    const kafka::StatementMessage message = MessageOf(request);
+    if (message.text.empty()) return;
+    const StatementChange named = kafka::UnderSinkName(*request.statement, request.sink_table);
+    Step step;
+    step.action = "message in topic " +
+                  (options_.schema_events == kafka::SchemaEvents::kTopic
+                       ? options_.schema_topic
+                       : options_.TopicOf(request.sink_table)) +
+                  ": " + StatementText(named).value_or("");
+    step.payload = message.ToPayload();
+    step.before = plan->evolved.ToSinkTable();
+    step.after = step.before;
+    step.repeatable = true;
+    plan->steps.push_back(std::move(step));
+  }
+
   const kafka::SinkOptions options_;
   const std::unique_ptr<SchemaPlanner> model_;
 };
@@ -78,22 +104,19 @@ class KafkaPlanner : public SchemaPlanner {
 
 namespace kafka {
 
-std::optional<StatementChange> UnderSinkName(const StatementChange& change,
-                                             const TablePath& sink_table) {
-  if (change.table == sink_table) return change;
+StatementChange UnderSinkName(const StatementChange& change, const TablePath& sink_table) {
   StatementChange named = change;
   named.table = sink_table;
+  if (change.table != sink_table) named.statement = nullptr;
+  const auto rename = [&](TableSchemaPtr* schema) {
+    if (*schema == nullptr || (*schema)->path == sink_table) return;
+    auto renamed = std::make_shared<TableSchema>(**schema);
+    renamed->path = sink_table;
+    *schema = std::move(renamed);
+  };
   for (SchemaChange& part : named.parts) {
-    const EventKind kind = part.kind();
-    const bool is_of_table = kind == EventKind::kCreateTable || kind == EventKind::kDropTable ||
-                             kind == EventKind::kTruncateTable || kind == EventKind::kRenameTable;
-    // The text of an ALTER names the source's table.
-    if (!is_of_table) return std::nullopt;
-    if (part.after != nullptr) {
-      auto schema = std::make_shared<TableSchema>(*part.after);
-      schema->path = sink_table;
-      part.after = std::move(schema);
-    }
+    rename(&part.before);
+    rename(&part.after);
   }
   return named;
 }

@@ -6,7 +6,6 @@
 
 #include "schema/base/clock.h"
 #include "sinks/api/registry.h"
-#include "sinks/api/statement_writer.h"
 #include "sinks/kafka/options.h"
 #include "sinks/kafka/planner.h"
 #include "sinks/kafka/producer.h"
@@ -19,7 +18,7 @@ constexpr int kConnectMs = 15'000;
 constexpr int kCallMs = 30'000;
 constexpr int kSettleMs = 5'000;
 
-class KafkaSink : public StatementSink {
+class KafkaSink : public Sink {
  public:
   KafkaSink(SinkOptions options, const SinkEnvironment& environment)
       : options_(std::move(options)),
@@ -57,17 +56,19 @@ class KafkaSink : public StatementSink {
   Result<std::optional<SinkTable>> ReadTable(const TablePath&) override { return std::nullopt; }
 
   Result<void> ExecuteStep(const SchemaPlan& plan, StepIndex step) override {
-    NewTopic topic = options_.new_topic;
-    topic.name = options_.TopicOf(plan.sink_table);
-    if (options_.create_topics) DRIFTLESS_TRY(CreateTopic(client_.get(), topic, kCallMs));
-    if (options_.schema_events == SchemaEvents::kTopic && options_.create_topics) {
-      DRIFTLESS_TRY(
-          CreateTopic(client_.get(), NewTopic{options_.schema_topic, 1, -1, {}}, kCallMs));
+    if (plan.steps[step].creates_table && options_.create_topics) {
+      NewTopic topic = options_.new_topic;
+      topic.name = options_.TopicOf(plan.sink_table);
+      DRIFTLESS_TRY(CreateTopic(client_.get(), topic, kCallMs));
+      if (options_.schema_events == SchemaEvents::kTopic) {
+        DRIFTLESS_TRY(
+            CreateTopic(client_.get(), NewTopic{options_.schema_topic, 1, -1, {}}, kCallMs));
+      }
     }
-    const std::string& message = plan.steps[step].payload;
-    if (message.empty()) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(const WriterTarget target, TargetOf(plan.sink_table, nullptr));
-    return SendStatement(target, plan.sink_table, StatementMessage::OfPayload(message));
+    const auto message = StatementMessage::OfPayload(plan.steps[step].payload);
+    if (message.text.empty()) return {};
+    return is_exactly_once() ? SendOnce(plan.sink_table, message)
+                             : SendAtLeastOnce(plan.sink_table, message);
   }
 
   WriterIndex WriterCount(const EvolvedSchema&) const override { return 1; }
@@ -79,12 +80,15 @@ class KafkaSink : public StatementSink {
 
   Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex,
                                     const WriterContext& context) override {
+    std::shared_ptr<Client> client = client_;
     std::shared_ptr<TableTransactions> transactions;
     if (is_exactly_once()) {
       transactions = TransactionsOf(table.path);
       DRIFTLESS_TRY(transactions->Open());
+      client = transactions->client();
     }
-    DRIFTLESS_ASSIGN_OR_RETURN(WriterTarget target, TargetOf(table.path, std::move(transactions)));
+    DRIFTLESS_ASSIGN_OR_RETURN(WriterTarget target,
+                               TargetOf(table.path, std::move(client), std::move(transactions)));
     return MakeWriter(std::move(target), table, context);
   }
 
@@ -130,18 +134,55 @@ class KafkaSink : public StatementSink {
     return transactions;
   }
 
-  // Null transactions: the client that all tables share.
-  Result<WriterTarget> TargetOf(const TablePath& table,
+  // No writer of the table is open while its step is carried out.
+  Result<void> SendOnce(const TablePath& table, const StatementMessage& message) {
+    const auto transactions = TransactionsOf(table);
+    Result<void> sent = transactions->Once(message.name, [&]() -> Result<void> {
+      DRIFTLESS_ASSIGN_OR_RETURN(const WriterTarget target,
+                                 TargetOf(table, transactions->client(), transactions));
+      return SendStatement(target, table, message);
+    });
+    if (sent) return sent;
+    Forget(transactions->client().get());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    transactions_.erase(table);
+    return sent;
+  }
+
+  // By a client of its own: one that could not deliver a message is good for nothing more, and rows
+  // shall not end with it.
+  Result<void> SendAtLeastOnce(const TablePath& table, const StatementMessage& message) {
+    const std::lock_guard<std::mutex> alone(statements_mutex_);
+    if (statements_ == nullptr) {
+      DRIFTLESS_ASSIGN_OR_RETURN(statements_, Client::Make(Role::kProducer, options_.producer));
+    }
+    Result<void> sent = [&]() -> Result<void> {
+      DRIFTLESS_ASSIGN_OR_RETURN(const WriterTarget target, TargetOf(table, statements_, nullptr));
+      return SendStatement(target, table, message);
+    }();
+    if (sent) return sent;
+    Forget(statements_.get());
+    statements_.reset();
+    return sent;
+  }
+
+  // Another client may have the same address.
+  void Forget(const Client* client) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(first_, [&](const auto& entry) { return entry.first.first == client; });
+  }
+
+  Result<WriterTarget> TargetOf(const TablePath& table, std::shared_ptr<Client> client,
                                 std::shared_ptr<TableTransactions> transactions) {
     WriterTarget target;
     target.options = &options_;
     target.topic = options_.TopicOf(table);
-    target.client = transactions == nullptr ? client_.get() : transactions->client();
+    target.client = std::move(client);
     target.transactions = std::move(transactions);
     target.order = order_;
     DRIFTLESS_ASSIGN_OR_RETURN(const int32_t partitions, PartitionsOf(target.topic));
     const std::lock_guard<std::mutex> lock(mutex_);
-    auto& first = first_[{target.client, target.topic}];
+    auto& first = first_[{target.client.get(), target.topic}];
     if (first == nullptr || first->partitions() < partitions) {
       first = std::make_shared<FirstMessages>(partitions);
     }
@@ -177,12 +218,14 @@ class KafkaSink : public StatementSink {
   const SinkEnvironment environment_;
   const std::unique_ptr<SchemaPlanner> planner_;
   const std::string id_;
-  std::unique_ptr<Client> client_;
+  std::shared_ptr<Client> client_;  // of the writers without transactions
   std::mutex mutex_;
   std::map<TablePath, std::shared_ptr<TableTransactions>> transactions_;
   std::map<std::pair<const Client*, std::string>, std::shared_ptr<FirstMessages>> first_;
   const std::shared_ptr<StatementOrder> order_ =
       std::make_shared<StatementOrder>(SystemClock()->NowMillis());
+  std::mutex statements_mutex_;
+  std::shared_ptr<Client> statements_;  // sends statements outside of transactions
 };
 
 }  // namespace

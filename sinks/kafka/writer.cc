@@ -7,9 +7,7 @@
 
 #include "schema/base/json_writer.h"
 #include "sinks/api/projected_batch.h"
-#include "sinks/api/statement_writer.h"
 #include "sinks/clients/kafka/statement_header.h"
-#include "sinks/kafka/planner.h"
 
 namespace driftless::kafka {
 namespace {
@@ -25,13 +23,13 @@ Headers TableHeaders(const SinkOptions& options, const TablePath& table) {
   return headers;
 }
 
-class KafkaWriter : public StatementWriter {
+class KafkaWriter : public TableWriter {
  public:
   KafkaWriter(WriterTarget target, const EvolvedSchema& table, const WriterContext& context)
       : target_(std::move(target)),
         table_(table),
         reporter_(context.reporter),
-        topic_(target_.client, target_.topic),
+        topic_(target_.client.get(), target_.topic),
         encoder_(MakeEncoder(*target_.options, table)),
         headers_(TableHeaders(*target_.options, table.path)),
         all_to_zero_(target_.options->partition_strategy == PartitionStrategy::kAllToZero) {}
@@ -60,15 +58,6 @@ class KafkaWriter : public StatementWriter {
     return {};
   }
 
-  Result<void> Announce(const StatementChange& change) override {
-    if (target_.options->schema_events == SchemaEvents::kNone) return {};
-    const std::optional<StatementChange> named = UnderSinkName(change, table_.path);
-    StatementMessage message{StatementMessage::NameOf(change), ""};
-    if (!named || !EncodeStatement(*target_.options, *named, &message.text)) return {};
-    if (target_.transactions != nullptr) DRIFTLESS_TRY(target_.transactions->Begin());
-    return SendStatement(target_, table_.path, message);
-  }
-
   // The client sends what it has without being told.
   Result<void> Roll() override { return {}; }
 
@@ -77,7 +66,7 @@ class KafkaWriter : public StatementWriter {
     if (target_.transactions != nullptr) {
       DRIFTLESS_ASSIGN_OR_RETURN(part.payload, target_.transactions->Prepare(cut));
     } else {
-      DRIFTLESS_TRY(Flush(target_.client));
+      DRIFTLESS_TRY(Flush(target_.client.get()));
     }
     return part;
   }
@@ -105,6 +94,7 @@ class KafkaWriter : public StatementWriter {
     FirstMessages& first = *target_.first;
     const int64_t now_us = SteadyMicros();
     const auto is_known = [&](const Outgoing& o) { return first.IsKnown(o.partition, now_us); };
+    if (all_to_zero_ ? first.IsKnown(0, now_us) : first.AreAllKnown(now_us)) return {};
     if (std::all_of(outgoing_.begin(), outgoing_.end(), is_known)) return {};
     const std::lock_guard<std::mutex> lock(first.mutex());
     is_sent_.assign(outgoing_.size(), false);
@@ -118,7 +108,7 @@ class KafkaWriter : public StatementWriter {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool sent, Send(i, batch));
       if (sent) partitions.insert(partition);
     }
-    DRIFTLESS_TRY(WaitFor(target_.client, ticket, partitions.size()));
+    DRIFTLESS_TRY(WaitFor(target_.client.get(), ticket, partitions.size()));
     for (const int32_t partition : partitions) first.Took(partition, now_us);
     return {};
   }
@@ -152,6 +142,7 @@ StatementMessage StatementMessage::OfPayload(std::string_view payload) {
 Result<void> SendStatement(const WriterTarget& target, const TablePath& table,
                            const StatementMessage& message) {
   const SinkOptions& options = *target.options;
+  Client* const client = target.client.get();
   std::string key;
   JsonWriter(&key).BeginObject().Key("databaseName").String(table.database).EndObject();
   Outgoing outgoing;
@@ -165,21 +156,21 @@ Result<void> SendStatement(const WriterTarget& target, const TablePath& table,
   const std::lock_guard<std::mutex> lock(target.order->mutex);
   outgoing.ticket = target.client->events().NewTicket();
   if (options.schema_events == SchemaEvents::kTopic) {
-    DRIFTLESS_TRY(ProducerTopic(target.client, options.schema_topic).Send(outgoing, headers));
-    return WaitFor(target.client, outgoing.ticket, 1);
+    DRIFTLESS_TRY(ProducerTopic(client, options.schema_topic).Send(outgoing, headers));
+    return WaitFor(client, outgoing.ticket, 1);
   }
   headers.emplace_back(kStatementHeader, std::to_string(target.order->run) + "." +
                                              std::to_string(++target.order->number) + " " +
                                              message.name);
   FirstMessages& first = *target.first;
   const std::lock_guard<std::mutex> alone(first.mutex());
-  ProducerTopic topic(target.client, target.topic);
+  ProducerTopic topic(client, target.topic);
   const int32_t partitions =
       options.partition_strategy == PartitionStrategy::kAllToZero ? 1 : target.partitions();
   for (outgoing.partition = 0; outgoing.partition < partitions; ++outgoing.partition) {
     DRIFTLESS_TRY(topic.Send(outgoing, headers));
   }
-  DRIFTLESS_TRY(WaitFor(target.client, outgoing.ticket, static_cast<size_t>(partitions)));
+  DRIFTLESS_TRY(WaitFor(client, outgoing.ticket, static_cast<size_t>(partitions)));
   for (int32_t i = 0; i < partitions; ++i) first.Took(i, SteadyMicros());
   return {};
 }

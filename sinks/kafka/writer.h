@@ -26,14 +26,14 @@ struct StatementMessage {
 
   static std::string NameOf(const StatementChange& change);
   // As a step of a plan keeps it.
-  std::string ToPayload() const { return name + "\n" + text; }
+  std::string ToPayload() const { return text.empty() ? "" : name + "\n" + text; }
   static StatementMessage OfPayload(std::string_view payload);
 };
 
 // Where a table's messages go.
 struct WriterTarget {
   const SinkOptions* options = nullptr;
-  Client* client = nullptr;                         // of the transactions, or shared by all tables
+  std::shared_ptr<Client> client;                   // of the transactions, or shared by all tables
   std::shared_ptr<TableTransactions> transactions;  // null: none
   std::string topic;
   std::shared_ptr<FirstMessages> first;   // of this client in this topic

@@ -71,7 +71,8 @@ rd_kafka_resp_err_t OnNew(rd_kafka_t* client, const rd_kafka_conf_t*, void* opaq
 void OnLog(const rd_kafka_t*, int, const char*, const char*) {}
 
 constexpr std::string_view kRightsHint =
-    "Check the user's rights and properties.sasl.*, properties.security.protocol.";
+    "Check the user's rights and properties.sasl.*, properties.security.protocol, "
+    "properties.ssl.ca.location.";
 
 // The brokers, or the client's certificates, do not let it in.
 bool IsDenial(std::string_view problem) {

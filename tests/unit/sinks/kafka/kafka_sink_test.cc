@@ -11,7 +11,7 @@
 #include "sinks/api/projected_batch.h"
 #include "sinks/api/projection.h"
 #include "sinks/api/registry.h"
-#include "sinks/api/statement_writer.h"
+#include "sinks/kafka/producer.h"
 #include "tests/doubles/source_table.h"
 
 // The sink on librdkafka's mock cluster: real connections, no broker's disk. It cannot create
@@ -180,21 +180,32 @@ class KafkaSinkTest : public ::testing::Test {
     std::vector<std::string> letters;
   };
 
-  // Sends an ALTER TABLE, and makes sure of it.
-  void Announce() {
-    SendStatement();
-    ASSERT_TRUE(writer_->Prepare(1).has_value());
-  }
-  void SendStatement() {
+  // An ALTER TABLE of a source table as a step: what the sink plans for a statement whose parts it
+  // ignores.
+  Result<SchemaPlan> PlanStatement(const TablePath& source) {
     auto schema = std::make_shared<TableSchema>(*table_.schema());
+    schema->path = source;
     for (Column& column : schema->columns) column.source.type_text = "text";
+    auto after = std::make_shared<TableSchema>(*schema);
+    after->comment = "x";
     StatementChange change;
-    change.table = schema->path;
+    change.table = source;
     change.statement = std::make_shared<std::string>("ALTER TABLE orders COMMENT 'x'");
-    change.parts.push_back({0, AlterTableComment{"", "x"}, schema, schema});
-    auto* writer = dynamic_cast<StatementWriter*>(writer_.get());
-    ASSERT_NE(writer, nullptr);
-    ASSERT_TRUE(writer->Announce(change).has_value());
+    change.parts.push_back({0, AlterTableComment{"", "x"}, schema, after});
+    PlanRequest request;
+    request.statement = &change;
+    request.evolved = &evolved_;
+    request.sink_table = evolved_.path;
+    return sink_->planner().Plan(request);
+  }
+  // Carries it out; true where there is one.
+  bool SendStatement() {
+    const auto plan = PlanStatement(table_.schema()->path);
+    EXPECT_TRUE(plan.has_value());
+    if (plan->steps.empty()) return false;
+    const auto sent = sink_->ExecuteStep(*plan, 0);
+    EXPECT_TRUE(sent.has_value()) << sent.error().ToString();
+    return true;
   }
 
   // Inserts of these keys; a negative one deletes.
@@ -255,7 +266,7 @@ TEST_F(KafkaSinkTest, UpsertModeHasRowsAndTombstonesInJavasPartitions) {
 TEST_F(KafkaSinkTest, StatementsGoIntoEveryPartitionBetweenTheRows) {
   cluster_.CreateTopic("shop.orders", 2);
   Open({{"partition.strategy", "hash-by-key"}, {"value.format", "canal-json"}});
-  Announce();
+  ASSERT_TRUE(SendStatement());
   const auto messages = cluster_.Read("shop.orders", 2);
   ASSERT_EQ(messages.size(), 2u);
   for (int32_t i = 0; i < 2; ++i) {
@@ -273,12 +284,12 @@ TEST_F(KafkaSinkTest, StatementsGoToATopicOfTheirOwnOrNowhere) {
   cluster_.CreateTopic("shop.orders", 1);
   cluster_.CreateTopic("changes", 1);
   Open({{"schema.change.events", "topic"}, {"schema.change.topic", "changes"}});
-  Announce();
+  ASSERT_TRUE(SendStatement());
   EXPECT_EQ(cluster_.Read("shop.orders", 1).size(), 0u);
   ASSERT_EQ(cluster_.Read("changes", 1).size(), 1u);
   EXPECT_EQ(cluster_.Read("changes", 1)[0].key, R"({"databaseName":"shop"})");
   Open({{"schema.change.events", "none"}});
-  Announce();
+  EXPECT_FALSE(SendStatement());
   EXPECT_EQ(cluster_.Read("shop.orders", 1).size(), 0u);
   EXPECT_EQ(cluster_.Read("changes", 1).size(), 1u);
 }
@@ -369,7 +380,7 @@ TEST_F(KafkaSinkTest, AFirstStatementThatABrokerRefusesForAMomentIsNotLost) {
   cluster_.CreateTopic("shop.orders", 1);
   Open({{"partition.strategy", "hash-by-key"}, {"properties.batch.num.messages", "1"}});
   cluster_.FailProduceLate(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS);
-  SendStatement();
+  ASSERT_TRUE(SendStatement());
   ASSERT_TRUE(Write({1, 2}).has_value());
   ASSERT_TRUE(writer_->Prepare(1).has_value());
   const auto messages = cluster_.Read("shop.orders", 1);
@@ -436,6 +447,75 @@ TEST_F(KafkaSinkTest, AnAbortedCutIsGone) {
   ASSERT_TRUE(state.has_value()) << state.error().ToString();
   EXPECT_EQ(*state, CommitState::kGone);
   EXPECT_FALSE(sink_->Commit(std::span(&*token, 1)).has_value());
+}
+
+// Its transaction carries its name, which the sink reads back after a crash.
+TEST_F(KafkaSinkTest, AStatementStandsOnceHoweverOftenItsStepIsCarriedOut) {
+  cluster_.CreateTopic("shop.orders", 2);
+  Open({{"sink.delivery-guarantee", "exactly-once"}, {"partition.strategy", "hash-by-key"}});
+  writer_.reset();
+  ASSERT_TRUE(SendStatement());
+  ASSERT_TRUE(SendStatement());
+  EXPECT_EQ(cluster_.Read("shop.orders", 2).size(), 2u);
+}
+
+TEST_F(KafkaSinkTest, AStatementThatCannotBeSentIsSentWhenTheBrokerIsThereAgain) {
+  for (const char* guarantee : {"at-least-once", "exactly-once"}) {
+    const std::string topic = std::string("of-") + guarantee;
+    cluster_.CreateTopic(topic.c_str(), 1);
+    Open({{"sink.delivery-guarantee", guarantee}, {"topic", topic}});
+    writer_.reset();
+    cluster_.FailProduce(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    const auto plan = PlanStatement(table_.schema()->path);
+    ASSERT_TRUE(plan.has_value());
+    const auto refused = sink_->ExecuteStep(*plan, 0);
+    EXPECT_FALSE(refused.has_value());
+    const auto sent = sink_->ExecuteStep(*plan, 0);
+    EXPECT_TRUE(sent.has_value()) << sent.error().ToString();
+    EXPECT_EQ(cluster_.Read(topic, 1).size(), 1u) << guarantee;
+  }
+}
+
+TEST_F(KafkaSinkTest, AStatementAboutARoutedTableNamesTheSinksTable) {
+  cluster_.CreateTopic("shop.orders", 1);
+  Open({});
+  const auto plan = PlanStatement(*ParseTablePath("app.invoices"));
+  ASSERT_TRUE(plan.has_value());
+  ASSERT_EQ(plan->steps.size(), 1u);
+  EXPECT_EQ(plan->steps[0].action,
+            "message in topic shop.orders: ALTER TABLE `shop`.`orders` COMMENT = 'x'");
+  ASSERT_TRUE(sink_->ExecuteStep(*plan, 0).has_value());
+  const auto messages = cluster_.Read("shop.orders", 1);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_NE(messages[0].value.find("\"databaseName\":\"shop\""), std::string::npos);
+  EXPECT_EQ(messages[0].value.find("invoices"), std::string::npos) << messages[0].value;
+}
+
+// The commit of a transaction whose broker is away is asked for again and again.
+TEST(TableTransactionsTest, ACommitThatTimesOutGoesOn) {
+  MockCluster cluster;
+  cluster.CreateTopic("t", 1);
+  kafka::Properties properties = {{"bootstrap.servers", cluster.bootstrap()},
+                                  {"enable.idempotence", "true"},
+                                  {"delivery.report.only.error", "true"}};
+  kafka::TableTransactions transactions(properties, "id", "t", /*call_ms=*/1500);
+  ASSERT_TRUE(transactions.Open().has_value());
+  ASSERT_TRUE(transactions.Begin().has_value());
+  kafka::Outgoing message;
+  message.value = "v";
+  ASSERT_TRUE(kafka::ProducerTopic(transactions.client().get(), "t").Send(message, {}).has_value());
+  const auto token = transactions.Prepare(7);
+  ASSERT_TRUE(token.has_value()) << token.error().ToString();
+  cluster.Stop();
+  for (int i = 0; i < 3; ++i) {
+    const auto committed = transactions.Commit(*token);
+    ASSERT_FALSE(committed.has_value());
+    EXPECT_EQ(committed.error().kind(), ErrorKind::kTimedOut) << committed.error().ToString();
+  }
+  cluster.Start();
+  Result<void> committed = transactions.Commit(*token);
+  for (int i = 0; i < 20 && !committed; ++i) committed = transactions.Commit(*token);
+  EXPECT_TRUE(committed.has_value()) << committed.error().ToString();
 }
 
 struct Contradicting {

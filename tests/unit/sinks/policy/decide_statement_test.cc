@@ -1,0 +1,96 @@
+#include "tests/unit/sinks/policy/decide_fixture.h"
+
+namespace driftless {
+namespace {
+
+// A sink that keeps no schema, and sends the statements themselves.
+class SendsStatements : public SchemaPlanner {
+ public:
+  Result<LogicalType> MapType(const LogicalType& type, bool is_key) const override {
+    return model_->MapType(type, is_key);
+  }
+  Result<SchemaPlan> Plan(const PlanRequest& request) const override {
+    auto plan = model_->Plan(request);
+    if (!plan || !request.parts.empty()) return plan;
+    Step step;
+    step.action = "send " + *request.statement->statement;
+    step.after = step.before = plan->evolved.ToSinkTable();
+    step.repeatable = true;
+    plan->steps.push_back(std::move(step));
+    return plan;
+  }
+  StepState Recognise(const SchemaPlan& plan, size_t step, const SinkTable* actual) const override {
+    return model_->Recognise(plan, step, actual);
+  }
+  bool Holds(const LogicalType& sink, const LogicalType& wanted) const override {
+    return model_->Holds(sink, wanted);
+  }
+
+ private:
+  const std::unique_ptr<SchemaPlanner> model_ = DecidedTable::ModelOf("kafka");
+};
+
+class DecideStatementTest : public ::testing::Test {
+ protected:
+  explicit DecideStatementTest(Behavior behavior = Behavior::kLenient)
+      : table_("kafka", behavior), source_(*Orders()) {
+    table_.Do(source_.Create());
+    table_.actual.reset();  // a topic says nothing of columns
+  }
+  Decision Do(const std::shared_ptr<StatementChange>& change) {
+    change_ = change;
+    DecideInput input = table_.Input(*change_);
+    input.planner = &planner_;
+    input.one_by_one = one_by_one_;
+    return Decide(input);
+  }
+
+  DecidedTable table_;
+  SourceTable source_;
+  SendsStatements planner_;
+  std::shared_ptr<StatementChange> change_;
+  bool one_by_one_ = false;
+};
+
+TEST_F(DecideStatementTest, AStatementIsOneStepWhateverItsPartsAre) {
+  const Decision decision = Do(source_.Begin().Drop("qty").Add("price INT").Add("x INT").End());
+  EXPECT_EQ(Actions(decision), "send statement 2");
+  EXPECT_EQ(decision.step_parts, std::vector<uint32_t>{0});
+  EXPECT_EQ(decision.parts[0].actions, std::vector<std::string>{"send statement 2"});
+  for (const PartDecision& part : decision.parts) {
+    EXPECT_EQ(part.verdict.kind, VerdictKind::kIgnore);
+  }
+}
+
+TEST_F(DecideStatementTest, WhatChangesNoColumnIsSentToo) {
+  EXPECT_EQ(Actions(Do(source_.Begin().Truncate().End())), "send statement 2");
+  EXPECT_EQ(Actions(Do(source_.DropTable())), "send statement 3");
+}
+
+TEST_F(DecideStatementTest, WhatTheListsKeepAwayIsNotSent) {
+  table_.policy.accepted.erase(EventKind::kTruncateTable);
+  EXPECT_EQ(Actions(Do(source_.Begin().Truncate().End())), "");
+}
+
+TEST_F(DecideStatementTest, HowASnapshotBeginsIsNotSent) {
+  auto drop = source_.DropTable();
+  drop->from_snapshot = true;
+  EXPECT_EQ(Actions(Do(drop)), "");
+}
+
+TEST_F(DecideStatementTest, WhatTheSinkRefusedIsNotSentAgain) {
+  one_by_one_ = true;
+  EXPECT_EQ(Actions(Do(source_.Begin().Truncate().End())), "");
+}
+
+TEST_F(DecideStatementTest, ASinkThatKeepsItsSchemaIsNotAsked) {
+  DecidedTable lake("paimon");
+  lake.Do(source_.Create());
+  const auto truncate = source_.Begin().Truncate().End();
+  DecideInput input = lake.Input(*truncate);
+  input.planner = &planner_;
+  EXPECT_EQ(Actions(Decide(input)).find("send"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace driftless
