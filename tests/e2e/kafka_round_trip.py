@@ -20,13 +20,12 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import kafka_peer  # noqa: E402
 import replay  # noqa: E402
-from pipelines import Failed, Pipeline, Records, check, default_seed, run_all  # noqa: E402
+from pipelines import Failed, Pipeline, Records, check, eventually  # noqa: E402
 
 options = argparse.Namespace()
 
@@ -39,8 +38,9 @@ def to_kafka(source, case, name, **sink):
     lines = ["source:", *("  " + line for line in source), "sink:", "  type: kafka", "  name: out",
              f"  properties.bootstrap.servers: {broker.bootstrap}"]
     lines += [f"  {key}: {json.dumps(value)}" for key, value in sink.items()]
-    lines += ["pipeline:", f"  name: {name}-out", "  http.address: off", "  checkpoint.interval: 100 ms"]
-    lines += [f"  {key}: {json.dumps(value)}" for key, value in case.get("pipeline", {}).items()]
+    lines += ["pipeline:", f"  name: {name}-out", "  http.address: off"]
+    more = {"checkpoint.interval": "100 ms", **case.get("pipeline", {})}
+    lines += [f"  {key}: {json.dumps(value)}" for key, value in more.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -99,7 +99,7 @@ def one_partition(driftless, folder):
 
 
 def six_partitions(driftless, folder):
-    for number, (name, keys) in enumerate(zip(CASES, ("json", "csv", "json"))):
+    for number, (name, keys) in enumerate(zip((*CASES, "mariadb-10.11/a_ddl.plain"), ("json", "csv", "json", "json"))):
         round_trip(driftless, folder, name, f"six{options.seed}-{number}", {"key.format": keys},
                    **{"topic.partitions": 6, "partition.strategy": "hash-by-key", "key.format": keys})
 
@@ -177,10 +177,10 @@ class Changes:
         for table in TABLES:
             self.stream.ddl(table, f"CREATE TABLE {table} (id INT PRIMARY KEY, n INT)", COLUMNS)
 
-    def write(self, count):
+    def rows(self, count, tables=TABLES):
         for _ in range(count):
             self.number += 1
-            table = self.rng.choice(TABLES)
+            table = self.rng.choice(tables)
             key = (table, self.rng.randrange(200))
             before = self.now.get(key)
             if before is not None and self.rng.random() < 0.1:
@@ -188,17 +188,23 @@ class Changes:
                 del self.now[key]
                 self.expected.setdefault(key, []).append(("d", before["n"]))
                 continue
-            after = {"id": key[1], "n": self.number}
+            after = {**{name: None for name, _, _ in self.columns[table]}, "id": key[1], "n": self.number}
             self.stream.row(table, after, "u" if before else "c", before)
             self.now[key] = after
             self.expected.setdefault(key, []).append(("u" if before else "c", self.number))
-        table = self.rng.choice(TABLES)
+
+    def write(self, count):
+        self.rows(count)
+        self.alter(self.rng.choice(TABLES))
+
+    def alter(self, table):
         name = f"x{self.number}"
         self.columns[table].append((name, "INT", False))
         self.stream.ddl(table, f"ALTER TABLE {table} ADD COLUMN {name} INT", self.columns[table])
         for key, row in self.now.items():
             if key[0] == table:
                 row[name] = None
+        return name
 
 
 def by_key(records):
@@ -218,24 +224,25 @@ def by_key(records):
 
 
 def check_each_once(changes, topics, after):
-    """A consumer of committed records saw each change exactly once, in order, and each ALTER once per partition."""
+    """A consumer of committed records saw each change exactly once, in order, and each statement once per
+    partition."""
     changes.stream.close()
-    seen, statements = by_key(broker.committed_records(topics))
+    altered = sum(len(columns) - len(COLUMNS) for columns in changes.columns.values())
+    expected = sum(map(len, changes.expected.values())) + 3 * (len(TABLES) + altered)
+    seen, statements = by_key(broker.committed_records(topics, expected))
     for key in sorted({*changes.expected, *seen}):
         wanted, got = changes.expected.get(key, []), seen.get(key, [])
         check(wanted == got, f"{key} after {after}: {len(got)} changes instead of {len(wanted)}:\n"
                              f"wanted {wanted[:40]}\ngot    {got[:40]}")
     for (partition, ddl), times in statements.items():
-        if not ddl.startswith("CREATE"):
-            check(times == 1, f"{ddl} stands {times} times in partition {partition}")
-    altered = sum(len(columns) - len(COLUMNS) for columns in changes.columns.values())
+        check(times == 1, f"{ddl} stands {times} times in partition {partition}")
     got = sum(1 for _, ddl in statements if ddl.startswith("ALTER"))
     check(got == 3 * altered, f"{got} ALTERs in 3 partitions, not 3 * {altered}")
 
 
-def once_pipeline(driftless, folder, name, source=()):
+def once_pipeline(driftless, folder, name, source=(), **pipeline):
     source = ["type: file", "path: @FOLDER@/records.jsonl", *source]
-    return Pipeline(driftless, folder, to_kafka(source, {}, name, **{
+    return Pipeline(driftless, folder, to_kafka(source, {"pipeline": pipeline}, name, **{
         "sink.tableId-to-topic.mapping": ";".join(f"shop.{t}:{name}-{t}" for t in TABLES),
         "topic.partitions": 3, "partition.strategy": "hash-by-key", "sink.delivery-guarantee": "exactly-once"}))
 
@@ -273,6 +280,60 @@ def exactly_once(driftless, folder):
     check(moved >= 2, f"only {moved} of {kills} kills came after new commits: they show nothing")
 
 
+def logged(pipeline, words):
+    with open(pipeline.log, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    return all(word in text for word in words)
+
+
+def broker_dies_in_mid_transaction(driftless, folder):
+    """Nothing is committed but by schema changes here, so that transactions are open when the broker dies; the second
+    time a transaction is to be committed while it is dead."""
+    name = f"dies{options.seed}"
+    pipeline = once_pipeline(driftless, folder, name, ["follow: true"], **{"checkpoint.interval": "1 h"})
+    changes = Changes(folder, random.Random(options.seed))
+    process = pipeline.start()
+
+    def written():
+        time.sleep(0.5)
+        return kafka_peer.written(broker.bootstrap, [f"{name}-{table}" for table in TABLES], 3)
+
+    def carried_out(columns):
+        return logged(pipeline, [f"shop.{table}: add column {column} " for table, column in zip(TABLES, columns)])
+
+    def wait(condition, what):
+        nonlocal process
+        while True:
+            try:
+                return eventually(condition, what, process, seconds=600)
+            except Failed:
+                if process.poll() is None:
+                    raise
+                process = pipeline.start()  # it may end, and is to go on then
+
+    changes.rows(300)
+    # Who asks for a topic that is not there yet makes it.
+    wait(lambda: logged(pipeline, [f"create table shop.{table}" for table in TABLES]), "the topics")
+    wait(lambda: written() >= 300, "rows in open transactions")
+    broker.kill()
+    changes.rows(300)
+    broker.start()
+    altered = [changes.alter(table) for table in TABLES]
+    wait(lambda: carried_out(altered), "the first statements")
+    before = written()
+    changes.rows(300)
+    wait(lambda: written() >= before + 300, "more rows in open transactions")
+    broker.kill()
+    altered = [changes.alter(table) for table in TABLES]
+    changes.rows(300)
+    broker.start()
+    wait(lambda: carried_out(altered), "the second statements")
+    process.terminate()
+    process.wait(timeout=600)
+    once_pipeline(driftless, folder, name).run()
+    check_each_once(changes, name + "-.*", "two deaths of the broker")
+
+
 def broker_killed(driftless, folder):
     """The broker is killed and started again while a transactional pipeline writes. Whether the pipeline waits for it
     or ends: every change stands there once."""
@@ -296,7 +357,7 @@ def broker_killed(driftless, folder):
             ends += 1
             process = pipeline.start()
     process.terminate()
-    process.wait(timeout=120)
+    process.wait(timeout=600)
     once_pipeline(driftless, folder, name).run()
     check_each_once(changes, name + "-.*", f"{options.broker_kills} kills of the broker")
     print(f"        {changes.number} changes, {options.broker_kills} kills of the broker, {ends} ends of the pipeline",
@@ -312,6 +373,11 @@ def users(driftless, folder):
     records.ddl("a", "CREATE TABLE a (id INT PRIMARY KEY, n INT)", COLUMNS)
     records.row("a", {"id": 1, "n": 2})
     records.close()
+
+    def by_tls(text, authority):
+        return text.replace(f"properties.bootstrap.servers: {broker.bootstrap}",
+                            f"properties.bootstrap.servers: {broker.tls_bootstrap}\n"
+                            "  properties.security.protocol: SSL" + authority)
 
     def as_user(text, user, password, protocol="SASL_PLAINTEXT"):
         return text.replace(f"properties.bootstrap.servers: {broker.bootstrap}",
@@ -331,6 +397,12 @@ def users(driftless, folder):
 
     run("out", "admin", "admin")
     run("in", "admin", "admin")
+    # TLS: by the broker's certificate, which is its own authority; without it nobody is trusted.
+    trusted = f"\n  properties.ssl.ca.location: {broker.certificate}"
+    for side in sides:
+        Pipeline(driftless, folder_of(folder, side + "-tls"), by_tls(sides[side], trusted)).run()
+        text = Pipeline(driftless, folder_of(folder, side + "-untrusted"), by_tls(sides[side], "")).run(1)
+        check("certificate" in text and "properties." in text, f"{side}: not said why:\n{text[-2000:]}")
     for side in sides:
         for user, words in ((("admin", "wrong"), ("uthentication", "properties.sasl")),
                             (("stranger", "stranger"), ("the user's rights",)),
@@ -340,9 +412,84 @@ def users(driftless, folder):
                 check(word in text, f"{side} as {user}: nothing of {word!r}:\n{text[-2000:]}")
 
 
+def statements_after_a_kill(driftless, folder):
+    """At least once: what stood in front of a statement never comes again behind it, so that a TRUNCATE stays one. The
+    interval of checkpoints is an hour: nothing but statements is committed before the kill."""
+    name = f"kept{options.seed}"
+    source = ["type: file", "path: @FOLDER@/records.jsonl"]
+    case = {"pipeline": {"checkpoint.interval": "1 h"}}
+    out = folder_of(folder, "out")
+    stream = Records(os.path.join(out, "records.jsonl"))
+    stream.ddl("a", "CREATE TABLE a (id INT PRIMARY KEY, n INT)", COLUMNS)
+    for i in range(20):
+        stream.row("a", {"id": i, "n": 1})
+    stream.ddl("a", "TRUNCATE TABLE a")
+    for i in range(10, 30):
+        stream.row("a", {"id": i, "n": 2})
+    text = to_kafka(source, case, name, topic=name, **{"topic.partitions": 3, "partition.strategy": "hash-by-key"})
+    pipeline = Pipeline(driftless, out, text.replace("path:", "follow: true\n  path:", 1))
+    process = pipeline.start()
+    # Who asks for a topic that is not there yet makes it.
+    eventually(lambda: logged(pipeline, ["create table shop.a"]), "the topic", process, seconds=600)
+    eventually(lambda: kafka_peer.written(broker.bootstrap, [name], 3) >= 3 + 20 + 3 + 20, "all rows", process,
+               seconds=600)
+    process.kill()
+    process.wait()
+    stream.close()
+    Pipeline(driftless, out, text).run()
+    before, again = {}, 0
+    for partition, _, message in broker.committed_records(name, 3 + 20 + 3 + 20 + 20):
+        if "ddl" in message:
+            again += before.get(partition) == message["ddl"]
+            before[partition] = message["ddl"]
+        else:
+            number = 2 if before[partition].startswith("TRUNCATE") else 1
+            check(message["after"]["n"] == number, f"{message['after']} behind {before[partition]}")
+    check(not again, f"{again} statements came again")
+
+
+def routed_statements(driftless, folder):
+    """Statements are about the tables of the topics: a routed one under its own name, one that several tables feed when
+    it changes itself. The two ways to Paimon, through Kafka and without, give the same tables."""
+    name = f"routed{options.seed}"
+    stream = Records(os.path.join(folder, "records.jsonl"))
+    wide = [*COLUMNS, ("x", "VARCHAR(9)", False)]
+    for table in TABLES:
+        stream.ddl(table, f"CREATE TABLE {table} (id INT PRIMARY KEY, n INT)", COLUMNS)
+        stream.row(table, {"id": ord(table), "n": 1})
+    for table in TABLES:
+        stream.ddl(table, f"ALTER TABLE {table} ADD COLUMN x VARCHAR(9)", wide)
+        stream.row(table, {"id": ord(table) + 10, "n": 2, "x": table})
+    stream.ddl("b", "TRUNCATE TABLE b")  # c feeds the table too
+    stream.ddl("a", "TRUNCATE TABLE a")
+    stream.row("a", {"id": 1, "n": 3, "x": "last"})
+    stream.close()
+    routes = "route:\n" + "".join(f"  - source-table: shop.{source}\n    sink-table: ods.{sink}\n"
+                                  for source, sink in (("a", "one"), ("b", "both"), ("c", "both")))
+    source = ["type: file", f"path: {folder}/records.jsonl"]
+    sink = {"topic": name, "topic.partitions": 3, "partition.strategy": "hash-by-key"}
+    Pipeline(driftless, folder_of(folder, "out"), to_kafka(source, {}, name, **sink) + routes).run()
+    back = Pipeline(driftless, folder_of(folder, "in"), to_paimon(name, {}, name))
+    back.run()
+    straight = to_paimon(name, {}, name + "-straight")
+    straight = "source:\n  type: file\n" + f"  path: {folder}/records.jsonl\n" + straight[straight.index("sink:"):]
+    straight = Pipeline(driftless, folder_of(folder, "straight"), straight + routes)
+    straight.run()
+    for table in ("ods.one", "ods.both"):
+        got, wanted = (sorted(map(json.dumps, p.rows(table))) for p in (back, straight))
+        check(got == wanted, f"{table}: {got}, not {wanted}")
+        check(back.columns(table) == straight.columns(table), f"{table}: {back.columns(table)}")
+    ddl = sorted(message["ddl"] for partition, _, message in broker.committed_records(name)
+                 if partition == 0 and "ddl" in message)
+    check(ddl == [*(f"ALTER TABLE `ods`.`{table}` ADD COLUMN `x` varchar(9) CHARACTER SET utf8mb4 NULL AFTER `n`"
+                    for table in ("both", "one")),
+                  *(f"CREATE TABLE `ods`.`{table}` (`id` int NOT NULL, `n` int NULL, PRIMARY KEY (`id`)) "
+                    "DEFAULT CHARSET=utf8mb4" for table in ("both", "one")),
+                  "TRUNCATE TABLE `ods`.`one`"], "\n".join(ddl))
+
+
 def repeated(driftless, folder):
-    """At least once: what a killed writer repeats, statements too, is read back as it should be. A row from before a
-    statement that stands there already lacks its column (sinks/kafka/README.md, limits) and comes again behind it."""
+    """At least once: what a killed writer repeats, statements too, is read back as it should be."""
     rng = random.Random(options.seed)
     name = f"again{options.seed}"
     source = ["type: file", "path: @FOLDER@/records.jsonl"]
@@ -358,7 +505,7 @@ def repeated(driftless, folder):
         kills += moments.run(pipeline.start("--until-end")) is None
     pipeline.run()
     changes.stream.close()
-    back = Pipeline(driftless, folder_of(folder, "in"), to_paimon(name, {"pipeline": {"on-absent": "null"}}, name))
+    back = Pipeline(driftless, folder_of(folder, "in"), to_paimon(name, {}, name))
     text = back.run()
     for table in TABLES:
         wanted = {key[1]: {k: v for k, v in row.items() if v is not None}
@@ -428,32 +575,16 @@ def source_killed(driftless, folder):
     raise Failed("replays end before they can be killed")
 
 
-TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, repeated, users)
+TESTS = (one_partition, six_partitions, other_formats, exactly_once, upserts, source_killed, repeated, users,
+         broker_dies_in_mid_transaction, statements_after_a_kill, routed_statements)
 if os.environ.get("DRIFTLESS_LONG_TESTS"):
     TESTS += (broker_killed,)
 
 
-def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("--driftless", required=True)
-    ap.add_argument("--only", type=lambda text: text.split(","))
-    ap.add_argument("--kills", type=int, default=20)
-    ap.add_argument("--broker-kills", type=int, default=2)
-    ap.add_argument("--seed", type=int, default=default_seed())
-    ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
-    ap.parse_args(namespace=options)
-    if not kafka_peer.is_installed():
-        sys.exit(replay.SKIPPED)
-    print(f"seed {options.seed}", flush=True)
-    broker.bootstrap = options.bootstrap
-    try:
-        if not options.bootstrap:
-            broker.start()
-        return run_all([t for t in TESTS if not options.only or t.__name__ in options.only], options.driftless)
-    finally:
-        if not options.bootstrap:
-            broker.stop()
+def arguments(parser):
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--broker-kills", type=int, default=2)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(kafka_peer.main(broker, options, TESTS, arguments))

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import canal_setup  # noqa: E402
 import kafka_peer  # noqa: E402
 import replay  # noqa: E402
-from pipelines import Failed, Pipeline, check, default_seed, eventually, run_all  # noqa: E402
+from pipelines import Failed, Pipeline, check, eventually  # noqa: E402
 
 broker = kafka_peer.Broker("source")
 options = argparse.Namespace()
@@ -325,25 +325,5 @@ TESTS = (statements_in_a_topic_of_their_own, statements_and_six_partitions, cana
          a_statement_that_never_comes, start_modes, what_appears, odd_records, aborted_transactions)
 
 
-def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("--driftless", required=True)
-    ap.add_argument("--only", type=lambda text: text.split(","))
-    ap.add_argument("--seed", type=int, default=default_seed())
-    ap.add_argument("--bootstrap", help="a broker that runs already, not yet used with this seed")
-    ap.parse_args(namespace=options)
-    if not kafka_peer.is_installed():
-        sys.exit(replay.SKIPPED)
-    print(f"seed {options.seed}", flush=True)
-    broker.bootstrap = options.bootstrap
-    try:
-        if not options.bootstrap:
-            broker.start()
-        return run_all([t for t in TESTS if not options.only or t.__name__ in options.only], options.driftless)
-    finally:
-        if not options.bootstrap:
-            broker.stop()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(kafka_peer.main(broker, options, TESTS))

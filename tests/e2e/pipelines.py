@@ -91,7 +91,7 @@ class Pipeline:
         before = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         process = self.start("--until-end", **options)
         try:
-            code = process.wait(timeout=120)
+            code = process.wait(timeout=600)  # a busy machine, and peers that start
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
