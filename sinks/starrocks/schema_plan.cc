@@ -37,8 +37,9 @@ Result<LogicalType> MapType(const LogicalType& type, bool is_key) {
     case TypeKind::kVarBinary:
       if (is_key) return Unsupported(type);
       return LogicalType::VarBinary(1048576);
+    // MySQL's reaches from -838:59:59 to 838:59:59.
     case TypeKind::kTime:
-      return LogicalType::VarChar(type.precision() > 0 ? 9 + type.precision() : 8);
+      return LogicalType::VarChar(10 + (type.precision() > 0 ? 1 + type.precision() : 0));
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz: return LogicalType::Timestamp(6);
     case TypeKind::kFloat:
