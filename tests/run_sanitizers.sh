@@ -18,7 +18,7 @@ replay='^replay\.mysql-9\.7/a_ddl\.plain\.peek$'
 for preset in "$@"; do
   skipped='^$'
   case $preset in
-    asan) units=(unit_schema unit_config unit_sql unit_sinks unit_pipeline ddl_fuzz yaml_fuzz binlog_fuzz)
+    asan) units=(unit_schema unit_config unit_sql unit_sinks unit_pipeline ddl_fuzz yaml_fuzz sql_fuzz binlog_fuzz)
       folders='unit/.*|sim|fuzz' ;;
     tsan)
       units=(unit_sinks unit_pipeline) folders='unit/(sinks|pipeline)|sim'
