@@ -1,5 +1,7 @@
 #include "pipeline/sources/captured_tables.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -17,6 +19,21 @@ Result<std::optional<TableSelector>> ReadCapturedTables(const OptionValues& valu
     return std::move(parsed.error()).At(at.line, at.column);
   }
   return std::optional(std::move(*parsed));
+}
+
+void CheckTableSelector(std::string_view key, const OptionValues& values, Problems* problems) {
+  const std::optional<std::string> text = values.String(key);
+  if (!text) return;
+  const Result<TableSelector> selector = TableSelector::Parse(*text);
+  if (selector) return;
+  problems->AddError(values.At(key), fmt::format("\"{}\": {}", key, selector.error().message()),
+                     selector.error().hint());
+}
+
+Result<TableSelector> ReadTableSelector(std::string_view key, const OptionValues& values) {
+  Result<TableSelector> selector = TableSelector::Parse(values.String(key).value_or(""));
+  if (selector) return selector;
+  return std::move(selector).error().At(values.At(key).line, values.At(key).column);
 }
 
 }  // namespace driftless

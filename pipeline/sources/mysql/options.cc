@@ -2,25 +2,12 @@
 
 #include <vector>
 
-#include "config/definition/selector.h"
+#include "pipeline/sources/captured_tables.h"
 #include "pipeline/sources/mysql/source_options.h"
 #include "pipeline/sources/online_options.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
-namespace {
-
-void CheckSelector(std::string_view key, const OptionValues& values, Problems* problems) {
-  const std::optional<std::string> text = values.String(key);
-  if (!text) return;
-  const Result<TableSelector> selector = TableSelector::Parse(*text);
-  if (selector) return;
-  problems->AddError(values.At(key), fmt::format("\"{}\": {}", key, selector.error().message()),
-                     selector.error().hint());
-}
-
-}  // namespace
-
 std::span<const OptionSpec> MySqlSourceOptions() {
   static const auto* const kOptions = new std::vector<OptionSpec>{
       {.key = "hostname",
@@ -300,8 +287,8 @@ void CheckMySqlSource(const OptionValues& values, Problems* problems) {
                          columns.error().hint());
     }
   }
-  CheckSelector("tables", values, problems);
-  CheckSelector("tables.exclude", values, problems);
+  CheckTableSelector("tables", values, problems);
+  CheckTableSelector("tables.exclude", values, problems);
   const std::string mode = values.Enum("scan.startup.mode").value_or("initial");
   const Location at = values.At("scan.startup.mode");
   const bool has_file = values.IsSet("scan.startup.specific-offset.file") &&

@@ -5,18 +5,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "pipeline/sources/captured_tables.h"
 #include "pipeline/sources/online_options.h"
 
 namespace driftless::mysql {
 namespace {
-
-Result<TableSelector> Selector(const OptionValues& values, std::string_view key) {
-  auto selector = TableSelector::Parse(values.String(key).value_or(""));
-  if (!selector) {
-    return std::move(selector).error().At(values.At(key).line, values.At(key).column);
-  }
-  return selector;
-}
 
 StartMode Start(const std::string& text) {
   if (text == "snapshot") return StartMode::kSnapshot;
@@ -73,9 +66,9 @@ Result<SourceOptions> ReadSourceOptions(const OptionValues& values) {
   connection.tls_ca = values.String("tls.ca").value_or("");
   connection.tls_certificate = values.String("tls.certificate").value_or("");
   connection.tls_key = values.String("tls.key").value_or("");
-  DRIFTLESS_ASSIGN_OR_RETURN(options.tables, Selector(values, "tables"));
+  DRIFTLESS_ASSIGN_OR_RETURN(options.tables, ReadTableSelector("tables", values));
   if (values.IsSet("tables.exclude")) {
-    DRIFTLESS_ASSIGN_OR_RETURN(options.exclude, Selector(values, "tables.exclude"));
+    DRIFTLESS_ASSIGN_OR_RETURN(options.exclude, ReadTableSelector("tables.exclude", values));
   }
   DRIFTLESS_ASSIGN_OR_RETURN(options.online, ReadOnlinePatterns(values));
   options.server_id = values.String("server-id").value_or("");

@@ -1,24 +1,9 @@
-#include <fmt/format.h>
-
 #include <vector>
 
-#include "config/definition/selector.h"
+#include "pipeline/sources/captured_tables.h"
 #include "pipeline/sources/registry.h"
 
 namespace driftless {
-namespace {
-
-void CheckSelector(std::string_view key, const OptionValues& values, Problems* problems) {
-  const std::optional<std::string> text = values.String(key);
-  if (!text) return;
-  const Result<TableSelector> selector = TableSelector::Parse(*text);
-  if (selector) return;
-  problems->AddError(values.At(key), fmt::format("\"{}\": {}", key, selector.error().message()),
-                     selector.error().hint());
-}
-
-}  // namespace
-
 std::span<const OptionSpec> PostgresSourceOptions() {
   static const auto* const kOptions = new std::vector<OptionSpec>{
       {.key = "hostname",
@@ -189,8 +174,8 @@ std::span<const OptionSpec> PostgresSourceOptions() {
 }
 
 void CheckPostgresSource(const OptionValues& values, Problems* problems) {
-  CheckSelector("tables", values, problems);
-  CheckSelector("tables.exclude", values, problems);
+  CheckTableSelector("tables", values, problems);
+  CheckTableSelector("tables.exclude", values, problems);
 }
 
 }  // namespace driftless
