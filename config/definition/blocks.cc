@@ -172,6 +172,7 @@ std::optional<SourceDefinition> ParseSource(const YamlNode& block, const Compone
   source.options = std::move(values[1]);
   source.shared = std::move(values[0]);
   source.can_run = entry->can_run;
+  source.reads_tables_again = entry->reads_tables_again;
   source.at = block.at;
   WarnOfIgnored(source.options, problems);
   // A block that has errors already would only repeat them.

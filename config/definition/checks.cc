@@ -119,11 +119,15 @@ void WarnOfWhatCannotRun(const PipelineDefinition& definition, Problems* problem
                          "`driftless run` refuses this pipeline; `plan` and `explain` work.");
   }
   if (definition.options.rows_without_events != RowsWithoutEvents::kResync) return;
-  problems->AddWarning(
-      definition.option_values.At("rows-without-events"),
-      "rows-without-events: resync: this build does not read a table again by itself",
-      "`driftless run` refuses this pipeline. Set warn, which records a divergence, "
-      "or fail.");
+  for (const SourceDefinition& source : definition.sources) {
+    if (source.reads_tables_again) continue;
+    problems->AddWarning(
+        definition.option_values.At("rows-without-events"),
+        fmt::format("rows-without-events: resync: the source \"{}\" ({}) has no tables that could "
+                    "be read again",
+                    source.name, source.type),
+        "`driftless run` refuses this pipeline. Set warn, which records a divergence, or fail.");
+  }
 }
 
 // With FIRST_MATCH a route behind one with the same source pattern is never reached.

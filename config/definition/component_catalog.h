@@ -22,6 +22,7 @@ struct CatalogEntry {
   std::span<const OptionSpec> options;
   const CapabilityMatrix* matrix = nullptr;  // sinks only
   bool can_run = true;                       // false: this build has only its matrix
+  bool reads_tables_again = false;           // sources only: rows-without-events: resync
   // Checks that concern more than one option, or an option's text; may be null.
   void (*check)(const OptionValues& values, Problems* problems) = nullptr;
   // Sinks only: what the sink's own options change in its policy; may be null.

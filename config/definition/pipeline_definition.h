@@ -24,6 +24,7 @@ struct SourceDefinition {
   OptionValues options;
   OptionValues shared;  // what every source has
   bool can_run = true;  // false: this build has only its options
+  bool reads_tables_again = false;
   Location at;
 };
 

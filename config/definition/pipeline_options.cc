@@ -230,7 +230,9 @@ const std::vector<Binding>& Bindings() {
         .type = OptionType::kEnum,
         .default_value = "warn",
         .doc = "What happens when a statement changes rows and no row event says so (partitions "
-               "dropped or exchanged, tables swapped).",
+               "dropped or exchanged, tables swapped): warn records a divergence, fail stops the "
+               "pipeline, resync (MySQL and MariaDB) sends a truncate.table, on which the policy "
+               "decides like on any other, and reads the table again behind it.",
         .values = {"warn", "fail", "resync"}},
        Word<&O::rows_without_events>},
       {{.key = "create.nullability",

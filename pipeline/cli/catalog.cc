@@ -14,6 +14,7 @@ const ComponentCatalog& AllComponents() {
                                   .summary = source.summary,
                                   .options = source.options,
                                   .can_run = source.make_source != nullptr,
+                                  .reads_tables_again = source.reads_tables_again,
                                   .check = source.check});
     }
     for (const SinkComponent& sink : AllSinks()) {

@@ -35,7 +35,7 @@ class MySqlText : public DdlText {
       }
       std::vector<RowsWithoutEvent> rows;
       for (const auto& moved : effect->rows_without_events) {
-        rows.push_back({moved.table, moved.what, moved.is_conversion});
+        rows.push_back({moved.table, moved.what, moved.is_conversion, catalog_.Find(moved.table)});
       }
       DRIFTLESS_TRY(visit(std::string(statement.text), effect->changes, rows));
     }

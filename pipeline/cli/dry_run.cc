@@ -213,8 +213,27 @@ void DryRun::PlanAtSink(SinkRun* sink, const TablePath& table, const StatementCh
   state.merge = std::move(merge);
 }
 
-Result<void> DryRun::PlanUnseen(const RowsWithoutEvent& rows,
-                                std::vector<PlannedChange>* changes) const {
+Result<void> DryRun::PlanChange(StatementChange change, PlannedStatement* planned) {
+  change.statement = std::make_shared<const std::string>(planned->statement);
+  change.point.offset = ++statements_;
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const StatementChangePtr made,
+      transforms_->Apply(std::make_shared<const StatementChange>(std::move(change))));
+  if (made == nullptr) {
+    planned->unseen_by_transforms = true;
+    return {};
+  }
+  for (SinkRun& sink : sinks_) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(made->table));
+    for (const TablePath& table : tables) PlanAtSink(&sink, table, *made, &planned->changes);
+  }
+  return {};
+}
+
+Result<void> DryRun::PlanUnseen(const RowsWithoutEvent& rows, PlannedStatement* planned) {
+  RowsWithoutEvents choice = definition_->options.rows_without_events;
+  const bool is_keyless = rows.schema != nullptr && rows.schema->primary_key.empty();
+  if (choice == RowsWithoutEvents::kResync && is_keyless) choice = RowsWithoutEvents::kWarn;
   PlannedChange change;
   change.is_unseen = true;
   change.table = rows.table;
@@ -223,16 +242,20 @@ Result<void> DryRun::PlanUnseen(const RowsWithoutEvent& rows,
     PartDecision decision;
     decision.detail = rows.what;
     decision.behavior = sink.policy.behavior;
-    decision.verdict =
-        VerdictOfUnseen(rows.is_conversion, definition_->options.rows_without_events);
+    decision.verdict = VerdictOfUnseen(rows.is_conversion, choice);
     DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(rows.table));
     for (const TablePath& table : tables) {
       change.sinks.push_back({sink.definition->name, std::string(sink.component->type), table,
                               decision, sink.component->make_sink != nullptr});
     }
   }
-  changes->push_back(std::move(change));
-  return {};
+  planned->changes.push_back(std::move(change));
+  const bool is_read_again = choice == RowsWithoutEvents::kResync && !rows.is_conversion;
+  if (!is_read_again || rows.schema == nullptr) return {};
+  StatementChange empty;
+  empty.table = rows.table;
+  empty.parts.push_back({0, TruncateTable{}, rows.schema, rows.schema});
+  return PlanChange(std::move(empty), planned);
 }
 
 Result<PlannedStatement> DryRun::Plan(const std::string& statement,
@@ -240,25 +263,8 @@ Result<PlannedStatement> DryRun::Plan(const std::string& statement,
                                       const std::vector<RowsWithoutEvent>& rows) {
   PlannedStatement planned;
   planned.statement = statement;
-  for (StatementChange change : changes) {
-    change.statement = std::make_shared<const std::string>(statement);
-    change.point.offset = ++statements_;
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        const StatementChangePtr made,
-        transforms_->Apply(std::make_shared<const StatementChange>(std::move(change))));
-    if (made == nullptr) {
-      planned.unseen_by_transforms = true;
-      continue;
-    }
-    change = *made;
-    for (SinkRun& sink : sinks_) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(change.table));
-      for (const TablePath& table : tables) PlanAtSink(&sink, table, change, &planned.changes);
-    }
-  }
-  for (const RowsWithoutEvent& moved : rows) {
-    DRIFTLESS_TRY(PlanUnseen(moved, &planned.changes));
-  }
+  for (const StatementChange& change : changes) DRIFTLESS_TRY(PlanChange(change, &planned));
+  for (const RowsWithoutEvent& moved : rows) DRIFTLESS_TRY(PlanUnseen(moved, &planned));
   return planned;
 }
 

@@ -27,6 +27,7 @@ struct RowsWithoutEvent {
   TablePath table;
   std::string what;  // "TRUNCATE PARTITION p1"
   bool is_conversion = false;
+  TableSchemaPtr schema;  // as the statement leaves it; null where it is not known
 };
 struct PlannedChange {
   EventKind event = EventKind::kAddColumn;
@@ -78,7 +79,8 @@ class DryRun {
   };
 
   static LatticeStyle StyleOf(const SinkRun& sink);
-  Result<void> PlanUnseen(const RowsWithoutEvent& rows, std::vector<PlannedChange>* changes) const;
+  Result<void> PlanChange(StatementChange change, PlannedStatement* planned);
+  Result<void> PlanUnseen(const RowsWithoutEvent& rows, PlannedStatement* planned);
   void Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema);
   void PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
                   std::vector<PlannedChange>* changes);

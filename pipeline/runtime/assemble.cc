@@ -33,6 +33,14 @@ Result<std::unique_ptr<Source>> MakeSource(const PipelineDefinition& definition,
                                  InFile(definition, source.at), source.type))
         .Hint("`validate`, `plan` and `explain` work with it.");
   }
+  if (definition.options.rows_without_events == RowsWithoutEvents::kResync &&
+      !component->reads_tables_again) {
+    return MakeError(ErrorKind::kUnsupported,
+                     fmt::format("{}: rows-without-events: resync: a {} source has no tables that "
+                                 "could be read again",
+                                 InFile(definition, source.at), source.type))
+        .Hint("Set rows-without-events: warn, or fail to stop at such a statement.");
+  }
   Result<std::unique_ptr<Source>> made = component->make_source(source.options);
   if (!made) return std::move(made).error().Context("source " + source.name);
   return made;
@@ -115,13 +123,7 @@ Result<RuntimeOptions> MakeRuntimeOptions(const PipelineDefinition& definition) 
   DRIFTLESS_ASSIGN_OR_RETURN(options.local_zone, TimeZone::Load(from.local_time_zone));
   options.on_absent = from.on_absent;
   options.on_unparsed_ddl = from.on_unparsed_ddl;
-  if (from.rows_without_events == RowsWithoutEvents::kResync) {
-    return MakeError(
-               ErrorKind::kUnsupported,
-               fmt::format("{}: `run` does not read tables again by itself yet", definition.file))
-        .Hint("Set rows-without-events: warn, or fail to stop at such a statement.");
-  }
-  options.fails_on_unseen = from.rows_without_events == RowsWithoutEvents::kFail;
+  options.rows_without_events = from.rows_without_events;
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "config/definition/pipeline_options.h"
 #include "pipeline/runtime/control.h"
 #include "sinks/api/server_version.h"
 
@@ -403,6 +404,7 @@ Result<void> Runtime::Impl::MakeSources() {
   context.metrics = parts_.metrics;
   context.furthest = [this](const TablePath& source) { return FurthestPosition(source); };
   context.on_unparsed_ddl = options_.on_unparsed_ddl;
+  context.reads_tables_again = options_.rows_without_events == RowsWithoutEvents::kResync;
   for (const auto& run : sinks_) {
     context.wants_before_images |= run->traits.wants_before_images;
     // A filter compares an update's old row with its new one.
@@ -434,7 +436,7 @@ Result<void> Runtime::Impl::MakeSources() {
       stream.unclear = [this](UnclearStatement statement) {
         mailbox_.Post([this, statement = std::move(statement)] { OnUnclear(statement); });
       };
-      stream.fails_on_unseen = options_.fails_on_unseen;
+      stream.fails_on_unseen = options_.rows_without_events == RowsWithoutEvents::kFail;
       stream.unseen = [this](UnseenChange change) {
         mailbox_.Post([this, change = std::move(change)] { OnUnseen(change); });
       };

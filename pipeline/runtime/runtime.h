@@ -19,6 +19,7 @@
 namespace driftless {
 
 struct PipelineDefinition;
+enum class RowsWithoutEvents : uint8_t;  // config/definition/pipeline_options.h
 
 struct RuntimeOptions {
   int64_t checkpoint_interval_ms = 10'000;
@@ -37,7 +38,7 @@ struct RuntimeOptions {
   int64_t audit_retention_ms = int64_t{90} * 24 * 3600 * 1000;
   bool until_end = false;  // stop when every source has ended, even if a decision is still open
   OnUnparsedDdl on_unparsed_ddl{};
-  bool fails_on_unseen = false;  // rows-without-events: fail; else warn
+  RowsWithoutEvents rows_without_events{};
   std::string local_time_zone = "UTC";
   TimeZone local_zone;  // the same
   OnAbsent on_absent = OnAbsent::kFail;

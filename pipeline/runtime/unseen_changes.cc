@@ -44,8 +44,18 @@ void Runtime::Impl::RecordUnseen(const SinkRun& run, const TablePath& table,
   record.sink = {run.name(), table};
   record.sink_type = run.config->type;
   record.behavior = run.config->policy.behavior;
-  record.verdict = VerdictOfUnseen(change.is_conversion, RowsWithoutEvents::kWarn);
-  record.result = AuditResult::kSkipped;
+  record.verdict =
+      VerdictOfUnseen(change.is_conversion,
+                      change.is_read_again ? RowsWithoutEvents::kResync : RowsWithoutEvents::kWarn);
+  record.result = change.is_read_again ? AuditResult::kDone : AuditResult::kSkipped;
+  parts_.metrics->AddVerdict(record);
+  // What stays different after that is what becomes of the truncate.table.
+  if (change.is_read_again) {
+    spdlog::warn("schema change {}: {}: {} at {} of {}: {}", record.id, record.sink.ToString(),
+                 change.what, change.position, change.table.ToString(), record.verdict.rows);
+    Record([record = std::move(record)](StateTransaction& t) { return t.PutAudit(record); });
+    return;
+  }
 
   Divergence divergence;
   divergence.sink = record.sink;
@@ -57,7 +67,6 @@ void Runtime::Impl::RecordUnseen(const SinkRun& run, const TablePath& table,
   divergence.since_ms = record.time_ms;
   divergence.of_old_rows = true;
   spdlog::warn("schema change {}: {}: {}", record.id, record.sink.ToString(), divergence.text);
-  parts_.metrics->AddVerdict(record);
   Record([record = std::move(record),
           divergence = std::move(divergence)](StateTransaction& t) -> Result<void> {
     DRIFTLESS_TRY(t.PutAudit(record));

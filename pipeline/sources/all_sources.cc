@@ -19,6 +19,7 @@ std::span<const SourceComponent> AllSources() {
        .summary = "MySQL and MariaDB: snapshot and binary log",
        .options = MySqlSourceOptions(),
        .make_source = MakeMySqlSource,
+       .reads_tables_again = true,
        .check = CheckMySqlSource},
       {.type = "postgres",
        .aliases = {"postgresql"},

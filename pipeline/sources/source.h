@@ -29,6 +29,7 @@ struct UnseenChange {
   std::string statement;
   std::string what;            // "TRUNCATE PARTITION p1"
   bool is_conversion = false;  // stored values were converted; no row came or went
+  bool is_read_again = false;  // the source reads the whole table once more, behind the statement
 };
 
 // Where a source's stream goes: the runtime's end of it. All calls of one stream come from that
@@ -88,6 +89,7 @@ struct SourceContext {
   const UnclearAnswers* answers = nullptr;  // null: nobody answers
   SourceMetrics* metrics = nullptr;         // null: nobody asks
   OnUnparsedDdl on_unparsed_ddl{};          // the pipeline's; a source's own option wins
+  bool reads_tables_again = false;          // rows-without-events: resync
   bool wants_before_images = false;         // some sink or transform reads them
   int64_t max_wait_ms = 1000;               // how long a row may wait in an open batch
 };
@@ -141,6 +143,7 @@ struct SourceComponent {
   // Null while this build has only the options of the source: `run` refuses such a pipeline;
   // `plan`, `explain` and `validate` work.
   Result<std::unique_ptr<Source>> (*make_source)(const OptionValues&) = nullptr;
+  bool reads_tables_again = false;  // it can take a snapshot of a table once more
   // Checks that concern more than one option, or the text of one; for `driftless validate`. May be
   // null.
   void (*check)(const OptionValues&, Problems*) = nullptr;

@@ -22,6 +22,7 @@ struct SnapshotRequest {
     kReport,  // make `progress` the position of the snapshot's stream
     kOpen,    // begin views for a round of reading
     kRead,    // read chunks in them, send them, report
+    kDone,    // all tables are read; some may be read again later
     kEnd,     // nothing more will come
   };
   Step step = Step::kResume;

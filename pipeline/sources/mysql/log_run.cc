@@ -42,7 +42,8 @@ class LogRun {
             options, SettingsOf(facts, options), context, stream, &merge_,
             {.wants_rows = [this](const auto& table,
                                   const auto& at) { return merge_.Wants(table, LogPlace::Of(at)); },
-             .fetch = [this](const auto& table, uint64_t i) { return Fetch(table, i); }}) {}
+             .fetch = [this](const auto& table, uint64_t i) { return Fetch(table, i); },
+             .read_again = [this](const auto& table) { return ReadAgain(table); }}) {}
 
   Result<void> Run(const CutPosition& from) {
     if (from.Last(stream_)) {
@@ -59,9 +60,13 @@ class LogRun {
     if (!log_.Flush()) return {};
     DRIFTLESS_TRY(LetJoin());
     if (output_.stopping()) return {};
-    DRIFTLESS_TRY(ReadSnapshot());
-    if (output_.stopping() || !options_.WantsLog()) return {};
-    return StreamTo(std::nullopt);
+    for (;;) {
+      DRIFTLESS_TRY(ReadSnapshot());
+      if (output_.stopping() || !options_.WantsLog()) return {};
+      has_to_read_ = false;
+      DRIFTLESS_TRY(StreamTo(std::nullopt));
+      if (output_.stopping() || !has_to_read_) return {};
+    }
   }
 
  private:
@@ -401,7 +406,8 @@ class LogRun {
     SnapshotRequest request;
     request.step = step;
     request.progress = merge_.progress();
-    if (!request.progress.done()) request.tables = TablesNow();
+    if (!request.progress.done() || !has_reported_) request.tables = TablesNow();
+    has_reported_ |= step == SnapshotRequest::Step::kReport;
     request.log = log_.position();
     return handover_.Ask(std::move(request), output_);
   }
@@ -439,8 +445,20 @@ class LogRun {
     }
     if (output_.stopping() || (!is_restored_whole && !Persist())) return {};
     // Else the other thread is there for what statements change of it.
-    if (progress.done()) Ask(SnapshotRequest::Step::kEnd);
+    if (progress.done()) {
+      Ask(context_.reads_tables_again ? SnapshotRequest::Step::kDone : SnapshotRequest::Step::kEnd);
+    }
     return {};
+  }
+
+  // Of a table whose rows changed without events. A sink that has not emptied its table has rows
+  // that the log changes before their chunk comes, so none of the log's is left out.
+  bool ReadAgain(const TablePath& table) {
+    TableProgress& progress = merge_.progress().tables[table];
+    progress = {};
+    progress.repeats = true;
+    has_to_read_ = true;
+    return Persist();
   }
 
   Result<void> StreamToPresentEnd() {
@@ -562,7 +580,7 @@ class LogRun {
     int64_t last_flush_us = context_.clock->MonotonicMicros();
     for (;;) {
       if (!log_.in_transaction()) {
-        const bool reached = end && IsCoveredBy(*end, log_.position());
+        const bool reached = end ? IsCoveredBy(*end, log_.position()) : has_to_read_;
         if (reached || output_.stopping()) return Stop(log_.Flush());
       }
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view event, client_->Next());
@@ -600,6 +618,8 @@ class LogRun {
   std::vector<TableSchemaPtr> announce_;  // not sent yet
   JoiningTables joining_;
   int rounds_in_vain_ = 0;
+  bool has_reported_ = false;
+  bool has_to_read_ = false;  // some table is to be read again
 };
 
 }  // namespace

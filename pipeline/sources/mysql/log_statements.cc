@@ -86,12 +86,17 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
     if (change.after() != nullptr) touched.push_back(change.after()->path);
   }
   auto outcome = online_.Translate(std::move(*effect));
+  std::set<TablePath> again;
+  std::set<TablePath> created;
+  for (const StatementChange& change : outcome.changes) {
+    if (change.before() == nullptr) created.insert(change.table);
+  }
   for (const RowsWithoutEvents& rows : outcome.rows_without_events) {
     if (!IsCaptured(rows.table)) continue;
-    const bool go_on =
-        output_->Unseen({rows.table, PointHere(), fmt::format("{}:{}", file_, event_end_), sql,
-                         rows.what, rows.is_conversion});
-    if (!go_on) return false;
+    UnseenChange unseen{rows.table, PointHere(), fmt::format("{}:{}", file_, event_end_),
+                        sql,        rows.what,   rows.is_conversion};
+    if (CanReadAgain(&unseen)) again.insert(rows.table);
+    if (!output_->Unseen(unseen)) return false;
   }
   for (const TablePath& left : outcome.tables_left) {
     if (!IsCaptured(left)) continue;
@@ -105,6 +110,39 @@ Result<bool> LogStream::Statement(const std::string& sql, const QueryEvent& quer
   DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SendChanges(std::move(outcome.changes), sql));
   if (!go_on) return false;
   DRIFTLESS_TRY(RememberHidden(touched, sql));
+  return ReadAgain(again, created, sql);
+}
+
+// Whether a table whose rows changed without events is read again (rows-without-events: resync).
+bool LogStream::CanReadAgain(UnseenChange* unseen) const {
+  const TableSchemaPtr schema = catalog_.Find(unseen->table);
+  if (!context_.reads_tables_again || unseen->is_conversion || schema == nullptr) return false;
+  if (unseen->what.starts_with("DISCARD ")) return false;  // nobody can read it until IMPORT
+  if (schema->primary_key.empty()) {
+    // Where a sink does not empty its table, every row would be there twice.
+    unseen->what += "; a table without a primary key is not read again";
+    return false;
+  }
+  unseen->is_read_again = true;
+  return true;
+}
+
+// The sinks' tables are emptied, where the policy lets them, before their rows come again.
+Result<bool> LogStream::ReadAgain(const std::set<TablePath>& tables,
+                                  const std::set<TablePath>& created, const std::string& sql) {
+  for (const TablePath& table : tables) {
+    if (!created.contains(table)) {
+      const TableSchemaPtr schema = catalog_.Find(table);
+      StatementChange empty;
+      empty.table = table;
+      empty.parts.push_back({0, TruncateTable{}, schema, schema});
+      std::vector<StatementChange> changes;
+      changes.push_back(std::move(empty));
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, SendChanges(std::move(changes), sql));
+      if (!go_on) return false;
+    }
+    if (!hooks_.read_again(table)) return false;
+  }
   return true;
 }
 

@@ -33,6 +33,9 @@ class LogStream {
     std::function<bool(const TablePath&, const LogPosition&)> wants_rows;
     // SHOW CREATE TABLE as the server has it now, for a table whose statement was not in the log.
     std::function<Result<TableSchemaPtr>(const TablePath&, uint64_t incarnation)> fetch;
+    // All rows of the table are to be read once more, behind everything that has been sent. False:
+    // the pipeline stops.
+    std::function<bool(const TablePath&)> read_again;
   };
 
   LogStream(const SourceOptions& options, ServerSettings settings, const SourceContext& context,
@@ -118,6 +121,9 @@ class LogStream {
                     bool follows_another);
   Result<bool> Differs(const TableMap& map, Table* table, const Error& difference);
   Result<bool> SendChanges(std::vector<StatementChange> changes, const std::string& sql);
+  bool CanReadAgain(UnseenChange* unseen) const;
+  Result<bool> ReadAgain(const std::set<TablePath>& tables, const std::set<TablePath>& created,
+                         const std::string& sql);
   Result<void> Remember(const TablePath& path, const Point& point, TableSchemaPtr* schema,
                         std::string_view statement);
   Result<void> RememberHidden(const std::vector<TablePath>& tables, const std::string& sql);

@@ -8,6 +8,12 @@ namespace driftless::mysql {
 
 Result<void> MySqlSource::Connect(const SourceContext& context) {
   context_ = context;
+  if (context.reads_tables_again && options_.WantsLog() && !options_.WantsSnapshot()) {
+    return MakeError(ErrorKind::kInvalidConfig,
+                     "rows-without-events: resync: a scan.startup.mode without a snapshot has no "
+                     "table that could be read again")
+        .Hint("Set rows-without-events: warn or fail; or start with scan.startup.mode: initial.");
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
   DRIFTLESS_ASSIGN_OR_RETURN(facts_, ReadServerFacts(connection.get()));
   for (const Finding& finding : CheckServer(facts_, options_.WantsLog(), options_.time_zone)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "pipeline/state/positions.h"
 
@@ -186,6 +187,20 @@ Result<SnapshotProgress> SnapshotProgress::Parse(std::string_view text) {
         .Hint("Start the pipeline on a new state folder, so that it takes a snapshot.");
   }
   return progress;
+}
+
+uint64_t NextAttempt(StreamId stream, const std::vector<SchemaVersion>& history,
+                     const std::vector<CutPosition>& positions) {
+  uint64_t last = 0;
+  for (const SchemaVersion& version : history) {
+    if (version.point.stream == stream) last = std::max(last, version.point.epoch);
+  }
+  for (const CutPosition& position : positions) {
+    if (const std::optional<Point> point = position.Last(stream)) {
+      last = std::max(last, point->epoch);
+    }
+  }
+  return last + 1;
 }
 
 }  // namespace driftless::mysql

@@ -10,6 +10,8 @@
 #include "pipeline/sources/mysql/chunk_key.h"
 #include "pipeline/sources/mysql/log_position.h"
 #include "schema/base/result.h"
+#include "schema/events/point.h"
+#include "schema/history/history.h"
 #include "schema/model/table.h"
 
 namespace driftless::mysql {
@@ -79,5 +81,10 @@ struct SnapshotProgress {
   // Errors: kCorrupt.
   static Result<SnapshotProgress> Parse(std::string_view text);
 };
+
+// The number of a start of reading: behind that of every start which the history tells of, or a
+// sink's position, so that no point comes twice.
+uint64_t NextAttempt(StreamId stream, const std::vector<SchemaVersion>& history,
+                     const std::vector<CutPosition>& positions);
 
 }  // namespace driftless::mysql

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "pipeline/sources/mysql/mysql_source.h"
 #include "pipeline/sources/mysql/snapshot_round.h"
@@ -50,6 +51,10 @@ class SnapshotRun {
           DRIFTLESS_ASSIGN_OR_RETURN(answer.advanced, Read(*request));
           break;
         }
+        case SnapshotRequest::Step::kDone: {
+          TellEnd();
+          break;
+        }
         case SnapshotRequest::Step::kEnd: {
           TellEnd();
           handover_.Answer({});
@@ -94,17 +99,19 @@ class SnapshotRun {
     return {};
   }
 
-  // Every start of reading has a number of its own, recorded before its first row.
+  // Every start of reading has a number of its own, recorded before its first row. One without rows
+  // is in positions alone.
   Result<void> BeginAttempt(const std::map<TablePath, TableSchemaPtr>& tables) {
     if (attempt_ == 0) {
+      std::vector<SchemaVersion> history;
       if (context_.history != nullptr) {
-        DRIFTLESS_ASSIGN_OR_RETURN(const auto all, context_.history->All(std::nullopt));
-        for (const SchemaVersion& version : all) {
-          if (version.point.stream != stream_) continue;
-          progress_.attempt = std::max(progress_.attempt, version.point.epoch);
-        }
+        DRIFTLESS_ASSIGN_OR_RETURN(history, context_.history->All(std::nullopt));
       }
-      ++progress_.attempt;
+      std::vector<CutPosition> positions = {from_};
+      for (const auto& [table, schema] : tables) {
+        if (context_.furthest) positions.push_back(context_.furthest(table));
+      }
+      progress_.attempt = NextAttempt(stream_, history, positions);
     }
     const bool has_more = std::any_of(progress_.tables.begin(), progress_.tables.end(),
                                       [](const auto& t) { return !t.second.is_estimated; });
@@ -243,8 +250,8 @@ class SnapshotRun {
     return line;
   }
 
-  void TellEnd() const {
-    if (told_ == std::chrono::steady_clock::time_point{}) return;
+  void TellEnd() {
+    if (std::exchange(told_, {}) == std::chrono::steady_clock::time_point{}) return;
     spdlog::info("mysql source: snapshot done: {} rows of {} tables", progress_.rows_done,
                  progress_.tables_done);
   }

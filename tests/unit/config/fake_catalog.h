@@ -54,8 +54,10 @@ inline const CapabilityMatrix& FakeMatrix(std::string_view sink) {
 
 inline ComponentCatalog FakeCatalog() {
   ComponentCatalog catalog;
-  catalog.sources.push_back(
-      {.type = "mysql", .aliases = {"mysql-cdc"}, .options = FakeMysqlSpecs()});
+  catalog.sources.push_back({.type = "mysql",
+                             .aliases = {"mysql-cdc"},
+                             .options = FakeMysqlSpecs(),
+                             .reads_tables_again = true});
   catalog.sources.push_back({.type = "file", .options = FakeLakeSpecs()});
   for (std::string_view sink : {"paimon", "starrocks", "hologres"}) {
     catalog.sinks.push_back(

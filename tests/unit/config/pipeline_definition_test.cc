@@ -306,14 +306,18 @@ TEST(PipelineDefinition, WarnsOfSinksThatWillReallyDestroy) {
 }
 
 TEST(PipelineDefinition, WarnsOfWhatRunRefuses) {
-  EXPECT_THAT(
-      ParseFake(Join({kSource, kSink, "pipeline:\n  rows-without-events: resync\n"})).problems,
-      ElementsAre(
-          HasSubstr("warning: rows-without-events: resync: this build does not read a table "
-                    "again")));
-  EXPECT_THAT(
-      ParseFake(Join({kSource, kSink, "pipeline:\n  rows-without-events: fail\n"})).problems,
-      IsEmpty());
+  EXPECT_THAT(ParseFake(Join({"source:\n  type: file\n", kSink,
+                              "pipeline:\n  rows-without-events: resync\n"}))
+                  .problems,
+              ElementsAre(HasSubstr("warning: rows-without-events: resync: the source \"file\" "
+                                    "(file) has no tables that could be read again")));
+  for (const std::string_view choice : {"resync", "fail"}) {
+    EXPECT_THAT(
+        ParseFake(Join({kSource, kSink, "pipeline:\n  rows-without-events: ", choice, "\n"}))
+            .problems,
+        IsEmpty())
+        << choice;
+  }
 }
 
 TEST(PipelineDefinition, WarnsOfRoutesThatDoNothing) {

@@ -142,6 +142,26 @@ TEST(PlanTest, TellsOfRowsThatChangeWithoutEvents) {
   const Outcome fails = plan(strict, "json");
   EXPECT_EQ(fails.exit_code, 3) << fails.err;
   EXPECT_NE(fails.out.find("\"verdict\":\"fail\""), std::string::npos) << fails.out;
+  // `resync` empties the table where the policy lets it, and reads it again.
+  const std::string again = testing::TempDir() + "driftless_plan_again.yaml";
+  std::ofstream(again)
+      << "source: {type: mysql, hostname: h, username: u, password: p,\n"
+         "         tables: shop.orders}\n"
+         "sinks: [{type: paimon, catalog.properties.warehouse: w}, {type: selectdb,\n"
+         "         fenodes: h:1, jdbc-url: 'jdbc:mysql://h:1', username: u, password: p}]\n"
+         "pipeline: {name: shop, rows-without-events: resync}\n";
+  const Outcome resync = plan(again, "json");
+  EXPECT_EQ(resync.exit_code, 0) << resync.err;
+  EXPECT_NE(resync.out.find("\"rule\":\"rows-without-events: resync\""), std::string::npos)
+      << resync.out;
+  const size_t empties = resync.out.find("{\"event\":\"truncate.table\"");
+  ASSERT_NE(empties, std::string::npos) << resync.out;
+  const auto verdict_at = [&](const std::string& sink) {
+    const size_t at = resync.out.find("\"verdict\":\"", resync.out.find(sink, empties)) + 11;
+    return resync.out.substr(at, resync.out.find('"', at) - at);
+  };
+  EXPECT_EQ(verdict_at("\"paimon\""), "skip");
+  EXPECT_EQ(verdict_at("\"selectdb\""), "apply");
 }
 
 // The same statements in Flink SQL's words come to the same verdicts.

@@ -584,8 +584,10 @@ ScriptBuilder& ScriptBuilder::Drop(const std::string& table) {
   return *this;
 }
 
-ScriptBuilder& ScriptBuilder::Unseen(const std::string& table, const std::string& what) {
+ScriptBuilder& ScriptBuilder::Unseen(const std::string& table, const std::string& what,
+                                     bool is_read_again) {
   UnseenChange& unseen = Add(ScriptEvent::Kind::kUnseen).unseen;
+  unseen.is_read_again = is_read_again;
   unseen.table = ShopTable(table);
   unseen.what = what;
   return *this;

@@ -187,7 +187,8 @@ class ScriptBuilder {
   ScriptBuilder& Create(const std::string& table);
   ScriptBuilder& AddColumn(const std::string& table, const std::string& column);
   ScriptBuilder& Drop(const std::string& table);
-  ScriptBuilder& Unseen(const std::string& table, const std::string& what);
+  ScriptBuilder& Unseen(const std::string& table, const std::string& what,
+                        bool is_read_again = false);
   // `count` rows in one batch, each with a value of its own in every column.
   ScriptBuilder& Rows(const std::string& table, int count);
   ScriptBuilder& Progress();

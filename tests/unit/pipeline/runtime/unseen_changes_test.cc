@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "config/definition/pipeline_options.h"
 #include "tests/unit/pipeline/runtime/harness.h"
 
 // Rows that change without row events (policy, section 11), and acknowledgements.
@@ -45,16 +46,35 @@ TEST(UnseenChangesTest, AreADivergenceThatAReplayDoesNotRepeat) {
 TEST(UnseenChangesTest, FailStopsBehindEverythingBeforeIt) {
   ScriptBuilder script = Story();
   Harness harness(script.Script());
-  harness.options_.fails_on_unseen = true;
+  harness.options_.rows_without_events = RowsWithoutEvents::kFail;
   const RunOutcome outcome = harness.RunToEnd();
   EXPECT_EQ(outcome.kind, RunOutcome::Kind::kFailed);
   ASSERT_TRUE(outcome.error.has_value());
   EXPECT_NE(outcome.error->ToString().find("DROP PARTITION p1"), std::string::npos);
   EXPECT_EQ(harness.warehouse().Rows(ShopTable("a")).size(), 3u);
-  harness.options_.fails_on_unseen = false;  // rows-without-events: warn is the way on
+  harness.options_.rows_without_events = RowsWithoutEvents::kWarn;  // is the way on
   ExpectFinished(harness.RunToEnd());
   EXPECT_EQ(harness.warehouse().Rows(ShopTable("a")), script.Expected("a"));
   EXPECT_EQ(Open(&harness).size(), 1u);
+}
+
+// What a source reads again by itself is no divergence: what becomes of its truncate.table may be.
+TEST(UnseenChangesTest, WhatIsReadAgainIsInTheAuditAlone) {
+  ScriptBuilder script;
+  script.Create("a").Rows("a", 3).Unseen("a", "DROP PARTITION p1", /*is_read_again=*/true);
+  script.Rows("a", 2);
+  Harness harness(script.Script());
+  ExpectFinished(harness.RunToEnd());
+  EXPECT_TRUE(Open(&harness).empty());
+  int records = 0;
+  for (const AuditRecord& record : harness.Audit()) {
+    if (!record.is_unseen) continue;
+    ++records;
+    EXPECT_EQ(record.verdict.kind, VerdictKind::kRewrite);
+    EXPECT_EQ(record.verdict.rule, "rows-without-events: resync");
+    EXPECT_EQ(record.result, AuditResult::kDone);
+  }
+  EXPECT_EQ(records, 1);
 }
 
 TEST(UnseenChangesTest, AnAcknowledgementEndsWhatConcernsOldRowsOnly) {

@@ -5,6 +5,8 @@
 #include "config/definition/pipeline_definition.h"
 #include "config/upgrade/diff.h"
 #include "pipeline/cli/catalog.h"
+#include "pipeline/runtime/assemble.h"
+#include "pipeline/sources/registry.h"
 
 namespace driftless {
 namespace {
@@ -62,6 +64,35 @@ TEST(MySqlOptions, TablesMayChangeWhereNewOnesAreTaken) {
   };
   EXPECT_EQ(effect(""), UpgradeEffect::kNewState);
   EXPECT_EQ(effect("  scan.newly-added-table.enabled: true\n"), UpgradeEffect::kRestart);
+}
+
+// Before anything is asked of the server.
+TEST(MySqlOptions, ResyncWantsAStartWithASnapshot) {
+  const auto connect = [](const std::string& mode) {
+    Problems problems;
+    const auto definition = ParsePipeline(
+        "source:\n  type: mysql\n  hostname: 127.0.0.1\n  port: 1\n  username: u\n"
+        "  password: p\n  tables: a.b\n  scan.startup.mode: " +
+            mode + "\nsink:\n  type: blackhole\n",
+        "p.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
+    auto source = MakeMySqlSource(definition->sources[0].options);
+    SourceContext context;
+    context.reads_tables_again = true;
+    return (*source)->Connect(context).error();
+  };
+  EXPECT_THAT(connect("latest-offset").ToString(), HasSubstr("rows-without-events: resync"));
+  EXPECT_EQ(connect("initial").kind(), ErrorKind::kUnavailable);  // nobody listens
+}
+
+TEST(MySqlOptions, SourcesWithoutTablesRefuseResync) {
+  Problems problems;
+  const auto definition = ParsePipeline(
+      "source: {type: file, path: x.jsonl}\nsink: {type: blackhole}\n"
+      "pipeline: {name: p, rows-without-events: resync}\n",
+      "p.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
+  const auto parts = AssembleParts(*definition, nullptr, SystemClock(), nullptr);
+  ASSERT_FALSE(parts);
+  EXPECT_THAT(parts.error().ToString(), HasSubstr("a file source has no tables"));
 }
 
 TEST(MySqlOptions, SaysWhatItIgnores) {
