@@ -10,11 +10,11 @@ Exit status: 0 equal, 1 not, 77 the server is not installed.
 """
 import argparse
 import binascii
+import contextlib
 import gzip
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import socket
@@ -26,7 +26,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
 PEERS = os.environ.get("PEERS_DIR") or os.path.join(os.path.dirname(TESTS), ".deps", "peers")
-PATIENCE_S = 120
+PATIENCE_S = 300
 BYTES = ("bit", "binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "vector", "point", "linestring",
          "polygon", "multi", "geom")
 
@@ -115,6 +115,7 @@ class Server:
 
 class Pipeline:
     patience_s = PATIENCE_S
+    made = []
 
     def __init__(self, binary, folder, port, rng):
         self.binary, self.folder, self.rng = binary, folder, rng
@@ -143,6 +144,12 @@ pipeline:
   http.address: off
 """)
         self.process = None
+        Pipeline.made.append(self)
+
+    def end(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
     def start(self):
         with open(os.path.join(self.folder, "run.log"), "ab") as log:
@@ -162,7 +169,7 @@ pipeline:
         self.kills += 1
         self.kills_in_snapshot += "snapshot done" not in self.tail()
 
-    def stop(self, patience_s=60):
+    def stop(self, patience_s=PATIENCE_S):
         """As an operator stops it; it ends well, and in time."""
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -192,6 +199,13 @@ pipeline:
             if time.monotonic() > deadline:
                 sys.exit(f"{what}: not there in {self.patience_s} s:\n{self.tail()}")
             time.sleep(0.5)
+
+    def wait_for_snapshot(self):
+        """Marks may come while other tables are still being read."""
+        def is_told():
+            with open(os.path.join(self.folder, "run.log"), encoding="utf-8", errors="replace") as log:
+                return "snapshot done" in log.read()
+        self.wait_for(is_told, "the end of the snapshot")
 
     def wait_for_mark(self, server, number):
         """Marks go through the log like all else, so what stands before one has arrived with it."""
@@ -339,6 +353,7 @@ def play(server, pipeline):
     server.call("start")
     pipeline.start()
     pipeline.wait_for_mark(server, 4)
+    pipeline.wait_for_snapshot()
     pipeline.stop()
 
 
@@ -374,21 +389,38 @@ def differences(server, pipeline, databases):
     return found, len(tables), compared.stdout
 
 
-def main():
+def arguments(seed=1):
     parser = argparse.ArgumentParser()
     parser.add_argument("--driftless", required=True)
     parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=seed)
     parser.add_argument("--keep", help="work in this folder and leave it")
-    options = parser.parse_args()
+    return parser
+
+
+@contextlib.contextmanager
+def scene(options):
+    """A server that is not started yet, and a folder. Behind it all pipelines are ended, and both are gone."""
     if not is_installed(options.peer):
         print(f"skipped: {options.peer} is not installed")
         sys.exit(77)
     folder = options.keep or tempfile.mkdtemp(prefix="driftless-live-")
     os.makedirs(folder, exist_ok=True)
     server = Server(options.peer)
-    pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
     try:
+        yield server, folder
+    finally:
+        for pipeline in Pipeline.made:
+            pipeline.end()
+        server.call("wipe", check=False)
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    options = arguments(seed=7).parse_args()
+    with scene(options) as (server, folder):
+        pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
         server.call("start")
         play(server, pipeline)
         found, tables, report = differences(server, pipeline, ["live", "typesdb"])
@@ -398,13 +430,6 @@ def main():
         print(f"{options.peer}: {tables} tables equal after {pipeline.kills} kills "
               f"({pipeline.kills_in_snapshot} within the snapshot), seed {options.seed}; "
               f"{len(found)} known differences")
-    finally:
-        if pipeline.process is not None and pipeline.process.poll() is None:
-            pipeline.process.kill()
-            pipeline.process.wait()
-        server.call("wipe", check=False)
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ usage: mysql_newly_added.py --driftless BIN --peer mysql|mariadb [--seed N] [--k
 and each of their changes comes once, also into a table without key. A table that leaves and comes back is read again.
 The first start comes in the midst of an online schema change. Exit status: 0 equal, 1 not, 77 the server is not installed.
 """
-import argparse
 import os
 import random
 import shutil
 import sys
-import tempfile
 import threading
 import time
 
@@ -174,31 +172,13 @@ def play(server, pipeline, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    parser.add_argument("--seed", type=int, default=3)
-    parser.add_argument("--keep", help="work in this folder and leave it")
-    options = parser.parse_args()
-    if not live.is_installed(options.peer):
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = options.keep or tempfile.mkdtemp(prefix="driftless-newly-")
-    os.makedirs(folder, exist_ok=True)
-    server = live.Server(options.peer)
-    pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
-    pipeline.port = server.port
-    try:
+    options = live.arguments(seed=3).parse_args()
+    with live.scene(options) as (server, folder):
+        pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
+        pipeline.port = server.port
         server.call("start")
         tables = play(server, pipeline, options.seed)
         print(f"{options.peer}: {tables} tables equal after {pipeline.kills} kills, seed {options.seed}")
-    finally:
-        if pipeline.process is not None and pipeline.process.poll() is None:
-            pipeline.process.kill()
-            pipeline.process.wait()
-        server.call("wipe", check=False)
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

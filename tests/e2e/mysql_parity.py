@@ -6,13 +6,10 @@ The tables: all column types with their edge values (tests/data/live), and every
 byte of its one-byte sets and each eleventh two-byte code of the others. The server's time zone is not UTC.
 Exit status: 0 equal, 1 not, 77 the server is not installed.
 """
-import argparse
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 
 import mysql_live as live
 
@@ -97,7 +94,7 @@ def play(server, folder, binary):
             server.sql(f"set sql_mode = 'NO_AUTO_VALUE_ON_ZERO'; insert into streamed.{live.quoted(table)} ({names}) "
                        f"select {names} from {db}.{live.quoted(table)};")
         stream.wait_for_mark(server, 2)
-        stream.stop(patience_s=120)
+        stream.stop()
     finally:
         if stream.process.poll() is None:
             stream.process.kill()
@@ -123,21 +120,10 @@ def play(server, folder, binary):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    options = parser.parse_args()
-    if not live.is_installed(options.peer):
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = tempfile.mkdtemp(prefix="driftless-parity-")
-    server = live.Server(options.peer)
-    try:
+    options = live.arguments().parse_args()
+    with live.scene(options) as (server, folder):
         server.call("start", "--default-time-zone=+05:30")
         play(server, folder, options.driftless)
-    finally:
-        server.call("wipe", check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,11 @@
 usage: mysql_positions.py --driftless BIN --peer mysql|mariadb
 Exit status: 0 as expected, 1 not, 77 the server is not installed.
 """
-import argparse
 import os
 import random
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -83,9 +80,7 @@ class Test:
 
     def close(self):
         for pipeline in self.pipelines:
-            if pipeline.process is not None and pipeline.process.poll() is None:
-                pipeline.process.kill()
-                pipeline.process.wait()
+            pipeline.end()
 
     def place(self):
         """(file, offset) of the log's end."""
@@ -134,6 +129,37 @@ class Test:
         wrong = self.pipeline("within", modes["offset"][0].replace(f"pos: {at['pos']}", f"pos: {at['pos'] + 7}"))
         said = wrong.fails()
         check("no transaction begins at" in said or "could not find" in said.lower() or "no event at" in said, said)
+
+    def replanned(self):
+        """A start that was killed before its first commit, and an ALTER: the next one begins anew, and knows of both."""
+        self.server.sql("create table live.early (id int primary key, v varchar(20), t text) charset utf8mb4; "
+                        "insert into live.early values (1, 'one', 'long'), (2, 'two', null);")
+        begun = added = 0
+        for attempt in range(20):
+            pipeline = self.pipeline(f"replanned{attempt}", tables="live.early, live.marks")
+            for _ in range(3):
+                pipeline.start()
+                started = len(pipeline.tail())
+                while " live.early:" not in pipeline.tail()[started:]:
+                    pipeline.check_alive()
+                pipeline.process.kill()
+                pipeline.process.wait()
+                self.server.sql(f"alter table live.early add column x{added} int first, modify t {('mediumtext', 'longtext')[added % 2]}; "
+                                f"update live.early set x{added} = {added} where id = 1; insert into live.early (id, v) values ({added + 10}, 'more');")
+                added += 1
+            pipeline.start()
+            self.follow(pipeline)
+            pipeline.wait_for_snapshot()
+            pipeline.stop()
+            names = [f"x{k}" for k in range(added)] + ["id", "v", "t"]
+            wanted = sorted(self.server.values("from live.early", names), key=str)
+            found = sorted(([None if row.get(n) is None else str(row[n]) for n in names] for row in pipeline.rows("live.early")), key=str)
+            check(found == wanted, f"{found} instead of {wanted}\n{pipeline.tail()}")
+            begun = max(begun, pipeline.tail().count(" tables, from "))
+            if begun == 4:
+                break
+        check(begun > 2, "no two starts were killed before their first commit")
+        self.server.sql("drop table live.early;")
 
     def quiet(self):
         """Captured tables stand still; the position does not, so that logs may go."""
@@ -304,34 +330,23 @@ def failover(binary, folder, peer):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
+    parser = live.arguments()
     parser.add_argument("--only", help="one case")
     options = parser.parse_args()
-    if not live.is_installed(options.peer):
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = tempfile.mkdtemp(prefix="driftless-positions-")
-    server = live.Server(options.peer)
-    test = Test(options.driftless, folder, server)
-    cases = [c for c in ("starts", "quiet", "purged", "online", "clash") if options.only in (None, c)]
-    try:
+    cases = [c for c in ("starts", "replanned", "quiet", "purged", "online", "clash") if options.only in (None, c)]
+    with live.scene(options) as (server, folder):
+        test = Test(options.driftless, folder, server)
         if cases:
             server.call("start")
             server.sql(SETUP)
         for case in cases:
             getattr(test, case)()
             print(f"{options.peer}: {case}: as expected", flush=True)
-        test.close()
-        server.call("wipe", check=False)
         if options.only in (None, "failover"):
+            test.close()
+            server.call("wipe", check=False)
             failover(options.driftless, os.path.join(folder, "failover"), options.peer)
             print(f"{options.peer}: failover: as expected")
-    finally:
-        test.close()
-        server.call("wipe", check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

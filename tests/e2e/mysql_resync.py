@@ -164,7 +164,7 @@ def play(server, pipeline, cluster, seed):
     server.sql(SETUP)
     pipeline.start()
     pipeline.wait_for_mark(server, 1)
-    pipeline.wait_for(lambda: "snapshot done" in pipeline.tail(), "the first snapshot")
+    pipeline.wait_for_snapshot()
     writers = Writers(server, seed, 2)
     try:
         server.sql("use live; " + STATEMENTS[0])

@@ -9,18 +9,12 @@ keys across chunks, delete, alter and empty them, and the pipeline is killed wit
 table equals the server's; a row that came twice or not at all shows in the tables without key.
 Exit status: 0 equal, 1 not, 77 the server is not installed.
 """
-import argparse
-import os
 import random
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-import mysql_live
-from mysql_live import Pipeline, Server
+import mysql_live as live
 
 ROWS = 12000
 SETUP = f"""
@@ -128,56 +122,30 @@ def play(server, pipeline, seed):
         writers.stop()
     server.sql("insert into snap.marks values (1);")
     pipeline.wait_for(lambda: any(row["id"] == 1 for row in pipeline.rows("snap.marks")), "the mark")
+    pipeline.wait_for_snapshot()
     pipeline.stop()
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--keep", help="work in this folder and leave it")
-    options = parser.parse_args()
-    installed = shutil.which("mariadbd") if options.peer == "mariadb" else \
-        os.path.exists(os.path.join(mysql_live.PEERS, "dist", "mysql", ".stamp"))
-    if not installed:
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = options.keep or tempfile.mkdtemp(prefix="driftless-snapshot-")
-    os.makedirs(folder, exist_ok=True)
-    server = Server(options.peer)
-    pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
-    with open(pipeline.file, encoding="utf-8") as file:
-        text = file.read()
-    text = text.replace("tables: live.\\.*, typesdb.\\.*", "tables: snap.\\.*").replace(
-        "chunk.size: 3\n", "chunk.size: 9\n  scan.incremental.snapshot.chunk.key-column: snap.c_split:n\n"
-        "  connection.pool.size: 3\n")
-    with open(pipeline.file, "w", encoding="utf-8") as file:
-        file.write(text)
-    try:
+    options = live.arguments(seed=7).parse_args()
+    with live.scene(options) as (server, folder):
+        pipeline = live.Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
+        with open(pipeline.file, encoding="utf-8") as file:
+            text = file.read()
+        text = text.replace("tables: live.\\.*, typesdb.\\.*", "tables: snap.\\.*").replace(
+            "chunk.size: 3\n", "chunk.size: 9\n  scan.incremental.snapshot.chunk.key-column: snap.c_split:n\n"
+            "  connection.pool.size: 3\n")
+        with open(pipeline.file, "w", encoding="utf-8") as file:
+            file.write(text)
         server.call("start")
         play(server, pipeline, options.seed)
-        truth = os.path.join(folder, "truth")
-        server.write_truth(truth, ["snap"])
-        sink = os.path.join(folder, "sink")
-        pipeline.write_sink(sink)
-        compared = subprocess.run(
-            [sys.executable, os.path.join(mysql_live.TESTS, "interop", "compare_table.py"),
-             "--schema", truth + ".schema.jsonl.gz", "--rows", truth + ".rows.jsonl.gz", "--sink-dir", sink,
-             "--extra-tables", "error", "--ignore-order"], capture_output=True, text=True, encoding="utf-8")
-        if compared.returncode != 0:
-            sys.exit(f"not equal (seed {options.seed})\n{compared.stdout}{compared.stderr}\n{pipeline.tail()}")
+        found, tables, report = live.differences(server, pipeline, ["snap"])
+        if found:
+            sys.exit(f"not equal (seed {options.seed})\n{report}\n{pipeline.tail()}")
         if pipeline.kills_in_snapshot == 0:
             sys.exit(f"no kill came within the snapshot (seed {options.seed})")
-        print(f"{options.peer}: 12 tables equal after {pipeline.kills} kills ({pipeline.kills_in_snapshot} within the "
+        print(f"{options.peer}: {tables} tables equal after {pipeline.kills} kills ({pipeline.kills_in_snapshot} within the "
               f"snapshot), seed {options.seed}")
-    finally:
-        if pipeline.process is not None and pipeline.process.poll() is None:
-            pipeline.process.kill()
-            pipeline.process.wait()
-        server.call("wipe", check=False)
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

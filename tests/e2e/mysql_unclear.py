@@ -5,15 +5,11 @@ usage: mysql_unclear.py --driftless BIN --peer mysql|mariadb
 Statements under sql_log_bin = 0 are what no reader of a log can know of: a statement behind them does not fit the
 tracked table, or the rows do not. Exit status: 0 equal, 1 not, 77 the server is not installed.
 """
-import argparse
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 
 import mysql_live as live
 
@@ -70,6 +66,7 @@ def play(server, pipeline):
     server.sql(SETUP)
     pipeline.start()
     pipeline.wait_for_mark(server, 1)
+    pipeline.wait_for_snapshot()
     server.sql(STATEMENTS)
     pipeline.wait_for_mark(server, 2)
     pipeline.wait_for(lambda: len(pipeline.held()) == 3, "three tables that wait")
@@ -108,28 +105,14 @@ KNOWN = {"live.orders column b"}
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    options = parser.parse_args()
-    if not live.is_installed(options.peer):
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = tempfile.mkdtemp(prefix="driftless-unclear-")
-    server = live.Server(options.peer)
-    pipeline = Pipeline(options.driftless, folder, server.port, random.Random(1))
-    try:
+    options = live.arguments().parse_args()
+    with live.scene(options) as (server, folder):
+        pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
         server.call("start")
         play(server, pipeline)
         found, tables, report = live.differences(server, pipeline, ["live"])
         check(found == KNOWN, f"{sorted(found)}\n{report}\n{pipeline.tail()}")
         print(f"{options.peer}: {tables} tables as expected")
-    finally:
-        if pipeline.process is not None and pipeline.process.poll() is None:
-            pipeline.process.kill()
-            pipeline.process.wait()
-        server.call("wipe", check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

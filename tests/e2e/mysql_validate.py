@@ -4,13 +4,10 @@
 usage: mysql_validate.py --driftless BIN --peer mysql|mariadb
 Exit status: 0 as expected, 1 not, 77 the server is not installed.
 """
-import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
 import mysql_live as live
 
@@ -136,22 +133,11 @@ def plan_on_live_tables(server, check):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    options = parser.parse_args()
-    if not live.is_installed(options.peer):
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = tempfile.mkdtemp(prefix="driftless-validate-")
-    server = live.Server(options.peer)
-    try:
+    options = live.arguments().parse_args()
+    with live.scene(options) as (server, folder):
         server.call("start")
         play(server, Validator(options.driftless, folder, server.port))
         print(f"{options.peer}: all told")
-    finally:
-        server.call("wipe", check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -13,14 +13,11 @@ Under EVOLVE the pipeline ends at what Paimon cannot follow, so each DDL here is
 fills in without row events (a default for old rows) are touched by an update behind it.
 Exit status: 0 equal, 1 not, 77 the server is not installed.
 """
-import argparse
 import os
 import queue
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -596,26 +593,15 @@ class Workload:
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--driftless", required=True)
-    parser.add_argument("--peer", choices=["mysql", "mariadb"], required=True)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = live.arguments()
     parser.add_argument("--seconds", type=float, default=45)
     parser.add_argument("--server", default="", help="more options of the server, in one word")
     parser.add_argument("--encrypted", action="store_true", help="MariaDB with an encrypted binary log")
-    parser.add_argument("--keep", help="work in this folder and leave it")
     options = parser.parse_args()
-    if not live.is_installed(options.peer):
-        print(f"skipped: {options.peer} is not installed")
-        sys.exit(77)
-    folder = options.keep or tempfile.mkdtemp(prefix="driftless-workload-")
-    os.makedirs(folder, exist_ok=True)
-    server = live.Server(options.peer)
-    pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
-    # What the kills held up is caught up with at the end.
-    pipeline.patience_s = live.PATIENCE_S + 2 * options.seconds
-    workload = Workload(server, pipeline, options)
-    try:
+    with live.scene(options) as (server, folder):
+        pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
+        # What the kills held up is caught up with at the end.
+        pipeline.patience_s = live.PATIENCE_S + 2 * options.seconds
         server.options = options.server.split()
         if options.encrypted:
             keys = os.path.join(folder, "keys.txt")
@@ -625,13 +611,18 @@ def main():
                                "--encrypt-binlog=ON"]
         server.call("start", *server.options)
         server.sql(SETUP)
-        pipeline.start()
-        workload.start()
-        # A kill within the snapshot of a table without key may write rows twice; it is the first.
-        pipeline.wait_for(lambda: pipeline.rows(f"{DB}.events"), "the snapshot's first tables")
-        restarts = workload.disturb()
-        workload.finish()
+        workload = Workload(server, pipeline, options)
+        try:
+            pipeline.start()
+            workload.start()
+            # A kill within the snapshot of a table without key may write rows twice; it is the first.
+            pipeline.wait_for(lambda: pipeline.rows(f"{DB}.events"), "the snapshot's first tables")
+            restarts = workload.disturb()
+            workload.finish()
+        finally:
+            workload.over.set()
         pipeline.wait_for_mark(server, 1)
+        pipeline.wait_for_snapshot()
         # Behind the mark may stand hundreds of schema changes of other tables that were read before it.
         pipeline.stop(patience_s=1200)
         found, tables, report = live.differences(server, pipeline, [DB])
@@ -640,14 +631,6 @@ def main():
         print(f"{options.peer}: {tables} tables equal after {workload.statements} statements, "
               f"{sum(workload.ddl.values())} DDL steps of {len(workload.ddl)} kinds, {pipeline.kills} kills, "
               f"{restarts} restarts of the server; seed {options.seed} {options.server}")
-    finally:
-        workload.over.set()
-        if pipeline.process is not None and pipeline.process.poll() is None:
-            pipeline.process.kill()
-            pipeline.process.wait()
-        server.call("wipe", check=False)
-        if not options.keep:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "pipeline/sources/mysql/dump_client.h"
 #include "pipeline/sources/mysql/joining_tables.h"
@@ -52,11 +53,8 @@ class LogRun {
       DRIFTLESS_TRY(Plan());
     }
     if (!Persist()) return {};
-    for (uint32_t i = 0; i < announce_.size(); ++i) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, log_.Announce(announce_[i], i));
-      if (!go_on) return {};
-    }
-    announce_.clear();
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool announced, AnnounceTables());
+    if (!announced) return {};
     if (!log_.Flush()) return {};
     DRIFTLESS_TRY(LetJoin());
     if (output_.stopping()) return {};
@@ -266,6 +264,53 @@ class LogRun {
     return schemas;
   }
 
+  // False: the pipeline stops.
+  Result<bool> AnnounceTables() {
+    uint32_t number = 0;
+    for (const TableSchemaPtr& schema : announce_) {
+      DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, log_.Announce(schema, number++));
+      if (!go_on) return false;
+      const auto altered = altered_.find(schema->path);
+      if (altered == altered_.end()) continue;
+      for (const TableSchemaPtr& version : altered->second.versions) {
+        DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Repeat(version, number++));
+        if (!go_on) return false;
+      }
+      DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Alter(altered->second.now, number));
+      if (!go_on) return false;
+      number += 2;
+    }
+    announce_.clear();
+    altered_.clear();
+    return true;
+  }
+
+  // The versions of tables that a former start announced and of which no sink has a position yet:
+  // each sink's table may be as any of them says, and has their columns' identities. `next` gets
+  // past all incarnations.
+  Result<std::map<TablePath, std::vector<TableSchemaPtr>>> AnnouncedBefore(uint64_t* next) {
+    std::map<TablePath, std::vector<TableSchemaPtr>> known;
+    if (context_.history == nullptr) return known;
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto all, context_.history->All(std::nullopt));
+    std::map<TablePath, std::map<uint32_t, TableSchemaPtr>> versions;  // of the last incarnation
+    for (const SchemaVersion& version : all) {  // oldest first for each table
+      if (version.point.stream != stream_) continue;
+      auto& here = versions[version.table];
+      const TableSchemaPtr& schema = version.schema;
+      if (schema == nullptr) {
+        here.clear();
+        continue;
+      }
+      *next = std::max(*next, schema->incarnation + 1);
+      if (!here.empty() && here.begin()->second->incarnation != schema->incarnation) here.clear();
+      here[schema->version] = schema;
+    }
+    for (const auto& [table, numbered] : versions) {
+      for (const auto& [number, schema] : numbered) known[table].push_back(schema);
+    }
+    return known;
+  }
+
   // Where the log begins, and the tables as they are there.
   Result<void> Plan() {
     DRIFTLESS_ASSIGN_OR_RETURN(auto connection, Connection::Open(options_.connection));
@@ -289,8 +334,9 @@ class LogRun {
                        "no table of the server matches \"tables\": " + options_.tables->text())
           .Hint("Each entry is database.table; the user must have SELECT on the tables.");
     }
-    log_.Begin(start, {}, texts.size() + 1);
     uint64_t incarnation = 1;
+    DRIFTLESS_ASSIGN_OR_RETURN(auto known, AnnouncedBefore(&incarnation));
+    log_.Begin(start, {}, incarnation + texts.size());
     for (const auto& [table, text] : texts) log_.Expect(table);
     for (const bool hidden : {false, true}) {  // a shadow is known by its table
       for (const auto& [table, text] : texts) {
@@ -298,6 +344,12 @@ class LogRun {
         DRIFTLESS_ASSIGN_OR_RETURN(TableSchemaPtr schema,
                                    SchemaOfStatement(text, table, SettingsOf(facts_, options_),
                                                      options_.include_comments, incarnation++));
+        const auto before = hidden ? known.end() : known.find(table);
+        if (before != known.end()) {
+          Altered& altered = altered_[table];
+          altered.now = std::exchange(schema, before->second.front());
+          altered.versions.assign(before->second.begin() + 1, before->second.end());
+        }
         announce_.push_back(std::move(schema));
         if (options_.WantsSnapshot() && !hidden) merge_.progress().tables[table] = {};
       }
@@ -616,6 +668,12 @@ class LogRun {
   ServerFacts now_ = facts_;  // of the server at the last connect
   bool has_met_ = false;
   std::vector<TableSchemaPtr> announce_;  // not sent yet
+  // What became of tables since a former start announced them.
+  struct Altered {
+    std::vector<TableSchemaPtr> versions;  // in the history
+    TableSchemaPtr now;
+  };
+  std::map<TablePath, Altered> altered_;
   JoiningTables joining_;
   int rounds_in_vain_ = 0;
   bool has_reported_ = false;

@@ -6,6 +6,7 @@
 #include "pipeline/sources/mysql/log_stream_tables.h"
 #include "schema/base/check.h"
 #include "schema/base/letter_case.h"
+#include "schema/ddl/change_parts.h"
 
 // The statements of LogStream.
 namespace driftless::mysql {
@@ -223,6 +224,43 @@ Result<bool> LogStream::Announce(const TableSchemaPtr& schema, uint32_t number) 
   Point point = PointHere();
   point.row = number;
   return AnnounceAt(point, schema);
+}
+
+Result<bool> LogStream::Repeat(const TableSchemaPtr& version, uint32_t number) {
+  std::vector<SchemaChange> parts = SplitIntoParts(catalog_.Find(version->path), *version, {});
+  catalog_.Load(version);
+  if (parts.empty()) return SetSchema(version->path, version);
+  parts.back().after = version;
+  StatementChange change;
+  change.table = version->path;
+  change.inferred = true;
+  change.parts = std::move(parts);
+  statement_row_ = number;
+  std::vector<StatementChange> changes;
+  changes.push_back(std::move(change));
+  return SendChanges(std::move(changes), "");
+}
+
+Result<bool> LogStream::Alter(const TableSchemaPtr& now, uint32_t number) {
+  statement_row_ = number;
+  DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, FollowTables({{now->path, now}}, ""));
+  if (!go_on) return false;
+  // What no sink sees of it (a character set, the values of an ENUM), but decoding does.
+  auto altered = std::make_shared<TableSchema>(*catalog_.Find(now->path));
+  bool differs = altered->charset != now->charset || altered->collation != now->collation;
+  altered->charset = now->charset;
+  altered->collation = now->collation;
+  for (Column& column : altered->columns) {
+    const Column& as_it_is = now->columns[static_cast<size_t>(now->IndexOfName(column.name))];
+    differs |= column.source != as_it_is.source;
+    column.source = as_it_is.source;
+  }
+  if (!differs) return true;
+  statement_row_ = number + 1;
+  TableSchemaPtr schema = std::move(altered);
+  DRIFTLESS_TRY(Remember(now->path, StatementPoint(), &schema, ""));
+  catalog_.Load(schema);
+  return SetSchema(now->path, schema);
 }
 
 void LogStream::Admit(const TablePath& table) {

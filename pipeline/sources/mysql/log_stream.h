@@ -70,6 +70,12 @@ class LogStream {
   // Announces a table that no statement made, at the present place.
   Result<bool> Announce(const TableSchemaPtr& schema, uint32_t number);
 
+  // The next version of a table that was announced, from the history.
+  Result<bool> Repeat(const TableSchemaPtr& version, uint32_t number);
+  // What was announced is so now, and no statement tells of it: the difference by names. Takes two
+  // numbers.
+  Result<bool> Alter(const TableSchemaPtr& now, uint32_t number);
+
   // Tables that the options capture and that are not part of the stream yet: their rows and
   // statements are left out until they join. Called before the first event.
   void SetAside(std::set<TablePath> tables) { aside_ = std::move(tables); }

@@ -113,6 +113,7 @@ class SnapshotRun {
       }
       progress_.attempt = NextAttempt(stream_, history, positions);
     }
+    has_tables_ |= !progress_.tables.empty();
     const bool has_more = std::any_of(progress_.tables.begin(), progress_.tables.end(),
                                       [](const auto& t) { return !t.second.is_estimated; });
     if (has_more) DRIFTLESS_TRY(Estimate());
@@ -251,7 +252,8 @@ class SnapshotRun {
   }
 
   void TellEnd() {
-    if (std::exchange(told_, {}) == std::chrono::steady_clock::time_point{}) return;
+    told_ = {};
+    if (!std::exchange(has_tables_, false)) return;
     spdlog::info("mysql source: snapshot done: {} rows of {} tables", progress_.rows_done,
                  progress_.tables_done);
   }
@@ -267,6 +269,7 @@ class SnapshotRun {
   uint64_t attempt_ = 0;
   uint64_t number_ = 0;
   bool is_recorded_ = false;  // that this attempt was made
+  bool has_tables_ = false;   // whose end is to be told
   SnapshotViews views_;
   std::chrono::steady_clock::time_point began_{};
   std::chrono::steady_clock::time_point told_{};
