@@ -111,6 +111,7 @@ class PaimonSink : public Sink {
         warn_(environment.warn),
         maintained_(environment.maintained) {
     planner_ = MakePaimonPlanner(std::move(options));
+    compacts_ = compaction != Compaction::kNone;
     if (compaction == Compaction::kBackground) {
       compactor_ = std::make_unique<lake::Compactor>(
           [this](const TablePath& table, const std::atomic<bool>& stop) { Compact(table, stop); });
@@ -263,7 +264,7 @@ class PaimonSink : public Sink {
       const std::shared_lock<std::shared_mutex> lock(commit_mutex_);
       DRIFTLESS_TRY(committer_.Commit(tokens));
     }
-    if (compactor_ != nullptr) {
+    if (compacts_) {
       for (const CommitToken& token : tokens) DRIFTLESS_TRY(CountRuns(token));
     }
     return {};
@@ -300,6 +301,7 @@ class PaimonSink : public Sink {
     DRIFTLESS_ASSIGN_OR_RETURN(const TokenPayload payload, ReadToken(token));
     const TablePath& path = token.identity.table;
     TableEntry& entry = Entry(path);
+    bool must_wait = false;
     {
       const std::lock_guard<std::mutex> lock(entry.mutex);
       // Until a writer is opened, cuts of before the start are committed: what they take out of
@@ -313,17 +315,19 @@ class PaimonSink : public Sink {
         due |= ++entry.new_runs[bucket] >= kRunsToLookAt;
       }
       DRIFTLESS_ASSIGN_OR_RETURN(const int64_t stop, StopTrigger(path, &entry));
-      if (entry.runs_left + entry.RunsSince() <= stop) {
-        if (!due) return {};
-        entry.looked_at = true;
-        entry.new_runs.clear();
-        compactor_->Enqueue(path);
-        return {};
-      }
+      must_wait = entry.runs_left + entry.RunsSince() > stop;
+      if (!must_wait && !due) return {};
       entry.looked_at = true;
       entry.new_runs.clear();
     }
-    compactor_->Finish(path);
+    if (compactor_ == nullptr) {
+      static const std::atomic<bool> kNever{false};
+      Compact(path, kNever);
+    } else if (must_wait) {
+      compactor_->Finish(path);
+    } else {
+      compactor_->Enqueue(path);
+    }
     return {};
   }
 
@@ -428,6 +432,7 @@ class PaimonSink : public Sink {
   TimeZone zone_;
   std::function<void(const Error&)> warn_;
   std::function<void(const MaintenanceReport&)> maintained_;
+  bool compacts_ = false;
   std::shared_mutex commit_mutex_;              // compactions commit alone
   std::unique_ptr<lake::Compactor> compactor_;  // last: its thread uses all the others
 };

@@ -11,8 +11,9 @@
 
 namespace driftless::paimon {
 
-// Whether the sink compacts tables (unless they are write-only) on a thread of its own.
-enum class Compaction : uint8_t { kNone, kBackground };
+// Whether the sink compacts tables (unless they are write-only), and where: on a thread of its own,
+// or inside Commit.
+enum class Compaction : uint8_t { kNone, kBackground, kInCommit };
 
 // The sink over a store that the caller chose: tests and the simulator use one in memory, no
 // thread, and `wait_ms` in place of sleeping between attempts.

@@ -16,7 +16,10 @@ namespace {
 paimon::PaimonOptions Options() {
   paimon::PaimonOptions options;
   options.commit_user_prefix = "driftless";
-  options.table_properties = {{"bucket", "2"}};
+  // Few runs are a reason to merge them: a simulation has few commits.
+  options.table_properties = {{"bucket", "2"},
+                              {"num-sorted-run.compaction-trigger", "2"},
+                              {"num-sorted-run.stop-trigger", "2"}};
   return options;
 }
 
@@ -90,8 +93,9 @@ void PaimonWorld::Open() {
   SinkEnvironment environment;
   environment.pipeline_name = "sim";
   environment.sink_name = "lake";
-  auto sink = paimon::MakePaimonSinkOver(store_, Options(), environment, paimon::Compaction::kNone,
-                                         [](int64_t) {});
+  environment.maintained = [this](const MaintenanceReport&) { ++compactions_; };
+  auto sink = paimon::MakePaimonSinkOver(store_, Options(), environment,
+                                         paimon::Compaction::kInCommit, [](int64_t) {});
   DRIFTLESS_CHECK(sink.has_value());
   sink_ = std::move(*sink);
   ++attempt_;

@@ -14,7 +14,8 @@
 namespace driftless::sim {
 
 // The real Paimon sink over a store in memory that loses or refuses at any call and dies at any
-// call, driven as the runtime drives it.
+// call, driven as the runtime drives it. It compacts inside its commits, so that a crash may come
+// at any step of that too.
 class PaimonWorld {
  public:
   using Rows = std::vector<std::pair<std::string, ModelSink::Row>>;  // by key, in order
@@ -39,6 +40,7 @@ class PaimonWorld {
     return sink_->CleanUp({"sim", "lake", table, cut_, attempt_}, recorded);
   }
 
+  int64_t compactions() const { return compactions_; }  // that changed something
   void NoMoreFaults() { faults_ = false; }
   // How things are, without faults.
   std::optional<SinkTable> Look(const TablePath& table);
@@ -58,6 +60,7 @@ class PaimonWorld {
   std::unique_ptr<Sink> sink_;
   CutId cut_ = 0;
   uint32_t attempt_ = 0;
+  int64_t compactions_ = 0;
 };
 
 }  // namespace driftless::sim

@@ -253,6 +253,12 @@ ModelSink* Simulation::SinkOf(const SinkTableKey& key) {
   return nullptr;
 }
 
+int64_t Simulation::compactions() const {
+  int64_t count = 0;
+  for (const auto& sink : sinks_) count += sink->real == nullptr ? 0 : sink->real->compactions();
+  return count;
+}
+
 PaimonWorld* Simulation::RealOf(const SinkTableKey& key) {
   for (auto& sink : sinks_) {
     if (sink->name == key.sink) return sink->real.get();

@@ -56,6 +56,8 @@ class Simulation {
   ~Simulation();
   // Empty: every promise held; else what was broken, with the last events before it.
   std::string Run();
+  // Of the real sink's tables, with an effect.
+  int64_t compactions() const;
 
  private:
   struct SinkUnderTest;
