@@ -26,6 +26,7 @@ struct LoadedTable {
 struct NewTable {
   Schema schema;
   PartitionSpec spec;
+  SortOrder sort_order;
   int format_version = 2;
   std::map<std::string, std::string> properties;
 };

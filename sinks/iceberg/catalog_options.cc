@@ -2,6 +2,7 @@
 
 #include "sinks/iceberg/options.h"
 #include "sinks/iceberg/partition.h"
+#include "sinks/iceberg/sort_order.h"
 
 namespace driftless::iceberg {
 namespace {
@@ -20,6 +21,30 @@ std::vector<std::string> Split(std::string_view text, char separator) {
   return parts;
 }
 
+// "db.t:a,b;db.u:c" by table; each expression must be one that `parse` knows.
+template <typename Parse>
+Result<std::map<std::string, std::vector<std::string>>> ByTable(const OptionValues& values,
+                                                                const std::string& key,
+                                                                const std::string& example,
+                                                                const Parse& parse) {
+  std::map<std::string, std::vector<std::string>> by_table;
+  for (const std::string& entry : Split(values.String(key).value_or(""), ';')) {
+    const size_t colon = entry.find(':');
+    if (colon == std::string::npos) {
+      return MakeError(ErrorKind::kInvalidConfig, "\"" + entry + "\" in " + key + " is no entry")
+          .Hint("Write " + example + ".");
+    }
+    std::vector<std::string> expressions = Split(std::string_view(entry).substr(colon + 1), ',');
+    for (const std::string& expression : expressions) {
+      std::string source;
+      const auto parsed = parse(expression, &source);
+      if (!parsed) return Error(parsed.error()).Context(key);
+    }
+    by_table[entry.substr(0, colon)] = std::move(expressions);
+  }
+  return by_table;
+}
+
 }  // namespace
 
 Result<IcebergOptions> ReadIcebergOptions(const OptionValues& values) {
@@ -28,20 +53,13 @@ Result<IcebergOptions> ReadIcebergOptions(const OptionValues& values) {
   options.table_properties = values.Map("table.properties.*");
   options.compacts = values.Bool("sink.compaction.enabled").value_or(false);
   options.compaction_interval = values.Int("sink.compaction.commit.interval").value_or(10);
-  for (const std::string& entry : Split(values.String("partition.key").value_or(""), ';')) {
-    const size_t colon = entry.find(':');
-    if (colon == std::string::npos) {
-      return MakeError(ErrorKind::kInvalidConfig, "\"" + entry + "\" in partition.key is no entry")
-          .Hint("Write db.table:day(ts),region;db.other:bucket[16](id).");
-    }
-    std::vector<std::string> expressions = Split(std::string_view(entry).substr(colon + 1), ',');
-    for (const std::string& expression : expressions) {
-      std::string source;
-      const auto parsed = ParsePartitionExpression(expression, &source);
-      if (!parsed) return Error(parsed.error()).Context("partition.key");
-    }
-    options.partition_keys[entry.substr(0, colon)] = std::move(expressions);
-  }
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      options.partition_keys,
+      ByTable(values, "partition.key", "db.table:day(ts),region;db.other:bucket[16](id)",
+              &ParsePartitionExpression));
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      options.sort_keys,
+      ByTable(values, "sort.key", "db.table:day(ts) desc,id;db.other:name", &ParseSortExpression));
   return options;
 }
 

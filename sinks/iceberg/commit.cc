@@ -196,22 +196,23 @@ class CommitRun {
     summary["driftless.batch"] = std::to_string(batch);
   }
 
+  static std::vector<ManifestEntry> EntriesOf(const Committable& files,
+                                              const std::vector<DataFile>& batch) {
+    std::vector<ManifestEntry> entries(batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) {
+      entries[i].file = batch[i];
+      entries[i].spec_id = files.spec_id;
+    }
+    return entries;
+  }
+
   Result<void> WriteManifests(Attempt* attempt, const ManifestWriter& writer) const {
     std::vector<std::vector<ManifestFile>> written;
     for (const std::vector<DataFile>& batch : attempt->files.batches) {
-      written.emplace_back();
-      for (const bool deletes : {false, true}) {
-        std::vector<ManifestEntry> entries;
-        for (const DataFile& file : batch) {
-          if ((file.content != FileContent::kData) != deletes) continue;
-          entries.emplace_back().file = file;
-        }
-        if (entries.empty()) continue;
-        DRIFTLESS_ASSIGN_OR_RETURN(
-            ManifestFile manifest,
-            writer.Write(entries, attempt->files.schema_id, attempt->files.spec_id, deletes));
-        written.back().push_back(std::move(manifest));
-      }
+      DRIFTLESS_ASSIGN_OR_RETURN(
+          std::vector<ManifestFile> manifests,
+          writer.WriteAll(EntriesOf(attempt->files, batch), attempt->files.schema_id));
+      written.push_back(std::move(manifests));
     }
     attempt->manifests = std::move(written);
     return {};
@@ -248,9 +249,10 @@ class CommitRun {
     }
     struct Found {
       PartitionTuple partition;
+      int32_t spec_id = 0;  // of the files that the rows are in
       std::map<std::string, DeletedRows> files;
     };
-    std::map<std::string, Found> found;
+    std::map<std::pair<int32_t, std::string>, Found> found;
     const auto look = [&](TableScan& scan) -> Result<void> {
       ScannedRow row;
       while (missing > 0) {
@@ -271,8 +273,9 @@ class CommitRun {
         if (match == wanted.end() || match->second == 0) continue;
         --match->second;
         --missing;
-        Found& group = found[TupleKey(row.file->file.partition)];
+        Found& group = found[{row.file->spec_id, TupleKey(row.file->file.partition)}];
         group.partition = row.file->file.partition;
+        group.spec_id = row.file->spec_id;
         DeletedRows& deleted = group.files[row.file->file.path];
         deleted.path = row.file->file.path;
         deleted.positions.push_back(row.position);
@@ -295,7 +298,7 @@ class CommitRun {
     }
     std::vector<ManifestEntry> own;
     for (const std::vector<DataFile>& batch : attempt->files.batches) {
-      for (const DataFile& file : batch) own.emplace_back().file = file;
+      std::ranges::move(EntriesOf(attempt->files, batch), std::back_inserter(own));
     }
     TableScan own_scan =
         TableScan::OfFiles(std::make_shared<const LoadedTable>(attempt->base), std::move(own));
@@ -316,20 +319,25 @@ class CommitRun {
         DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFile> vectors,
                                    WriteDeletionVectors(place, std::move(rows), group.partition));
         attempt->written.push_back(vectors.front().path);
-        for (DataFile& vector : vectors) entries.emplace_back().file = std::move(vector);
+        for (DataFile& vector : vectors) {
+          ManifestEntry& entry = entries.emplace_back();
+          entry.file = std::move(vector);
+          entry.spec_id = group.spec_id;
+        }
         continue;
       }
       DRIFTLESS_ASSIGN_OR_RETURN(DataFile file,
                                  WritePositionDeletes(place, std::move(rows), {}, group.partition));
       attempt->written.push_back(file.path);
-      entries.emplace_back().file = std::move(file);
+      ManifestEntry& entry = entries.emplace_back();
+      entry.file = std::move(file);
+      entry.spec_id = group.spec_id;
     }
     const ManifestWriter writer(&attempt->base, directory, names, &attempt->written);
-    DRIFTLESS_ASSIGN_OR_RETURN(
-        ManifestFile manifest,
-        writer.Write(entries, attempt->files.schema_id, attempt->files.spec_id, true));
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestFile> manifests,
+                               writer.WriteAll(entries, attempt->files.schema_id));
     if (added->empty()) added->emplace_back();
-    added->back().push_back(std::move(manifest));
+    std::ranges::move(manifests, std::back_inserter(added->back()));
     return {};
   }
 

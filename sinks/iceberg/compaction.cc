@@ -10,6 +10,7 @@
 
 #include "sinks/iceberg/data_file.h"
 #include "sinks/iceberg/deletion_vector.h"
+#include "sinks/iceberg/live_rows.h"
 #include "sinks/iceberg/manifest_writer.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/iceberg/rewrite.h"
@@ -25,6 +26,7 @@ constexpr size_t kPositionFilesMax = 5;            // of a partition, before the
 constexpr int64_t kPositionRowsMax = 10'000'000;   // that are joined
 constexpr int64_t kRewrittenBytesMax = 256 << 20;  // of one snapshot, unless a partition is larger
 constexpr int64_t kDeletedPercentMax = 30;         // of a file, before it is rewritten
+constexpr int64_t kMergedGroupMax = 96 << 20;      // batches of a group of merged files
 
 // The evolved schema whose columns are the table's own, for writing rows that were read from it.
 EvolvedSchema OwnColumns(const TableMetadata& metadata, const TablePath& path) {
@@ -53,14 +55,15 @@ bool MayHold(const DataFile& file, const Field& field, const std::vector<std::st
   return upper == file.upper_bounds.end() || !less(upper->second, *first);
 }
 
+int64_t SequenceOf(const ManifestEntry& entry) { return entry.sequence_number.value_or(0); }
+
 class TableCompaction {
  public:
   TableCompaction(const MaintenanceContext& context, std::shared_ptr<const LoadedTable> table,
-                  FileFormat format, Partitioner partitioner, std::string directory)
+                  FileFormat format, std::string directory)
       : context_(context),
         table_(std::move(table)),
         format_(std::move(format)),
-        partitioner_(std::move(partitioner)),
         directory_(std::move(directory)),
         names_(lake::FileOwner(context.identity.pipeline, context.identity.sink,
                                context.identity.table),
@@ -77,9 +80,9 @@ class TableCompaction {
   Result<lake::CompactionReport> Run() {
     DRIFTLESS_ASSIGN_OR_RETURN(const bool suits, Load());
     if (!suits) return report_;
-    for (auto& [key, files] : partitions_) {
+    for (const auto& [key, files] : partitions_) {
       if (context_.stopped()) break;
-      auto done = Partition(key, files);
+      auto done = Partition(files);
       if (!done) {
         DeleteAdded();
         return std::move(done).error();
@@ -111,15 +114,16 @@ class TableCompaction {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests,
                                LiveManifests(*table_, &snapshot));
     for (const ManifestFile& manifest : manifests) {
-      if (manifest.spec_id != format_.spec.id) return false;
+      AddPartitioner(manifest.spec_id);
       DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, table_->files.Read(manifest.path));
       DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestEntry> entries,
                                  DecodeManifest(bytes, manifest));
       for (ManifestEntry& entry : entries) {
         if (entry.status == EntryStatus::kDeleted) continue;
         if (entry.file.format != "PARQUET" && entry.file.format != "PUFFIN") return false;
-        PartitionFiles& files = partitions_[PartitionKey(table_->metadata, entry)];
+        PartitionFiles& files = partitions_[{manifest.spec_id, TupleKey(entry.file.partition)}];
         files.partition = entry.file.partition;
+        files.spec_id = manifest.spec_id;
         holders_[EntryKey(entry.file)] = manifest.path;
         switch (entry.file.content) {
           case FileContent::kData: files.data.push_back(std::move(entry)); break;
@@ -135,11 +139,61 @@ class TableCompaction {
     return true;
   }
 
-  Result<void> Partition(const std::string& key, const PartitionFiles& files) {
-    PartitionPlan plan = PlanPartition(files, format_.target_file_bytes);
-    if (plan.IsEmpty() && files.positions.size() < kPositionFilesMax) return {};
+  // Of a spec whose columns are gone nothing is known: its files stay as they are.
+  void AddPartitioner(int32_t spec_id) {
+    const PartitionSpec* spec = table_->metadata.FindSpec(spec_id);
+    if (spec == nullptr || partitioners_.contains(spec_id)) return;
+    if (auto made = Partitioner::Make(format_.schema, *spec, format_.image_columns)) {
+      partitioners_.emplace(spec_id, *std::move(made));
+    }
+  }
+
+  // Equality deletes of a spec without partitions hold for the files of all specs.
+  bool IsGlobal(int32_t spec_id) const {
+    const PartitionSpec* spec = table_->metadata.FindSpec(spec_id);
+    return spec != nullptr && IsUnpartitioned(*spec);
+  }
+
+  // The equality deletes that hold for a partition's files beside its own.
+  std::vector<ManifestEntry> DeletesFromBeyond(const PartitionFiles& files) const {
+    std::vector<ManifestEntry> deletes;
+    for (const auto& [key, other] : partitions_) {
+      if (&other == &files || !IsGlobal(other.spec_id)) continue;
+      deletes.insert(deletes.end(), other.equality.begin(), other.equality.end());
+    }
+    return deletes;
+  }
+
+  // False: the partition is left alone. Where its equality deletes reach files of other specs,
+  // their keys stay; and they get the newest number of what is merged only where that makes them
+  // hold for no file more.
+  Result<bool> Plan(const PartitionFiles& files, PartitionPlan* plan) const {
+    *plan = PlanPartition(files, format_.target_file_bytes, KeyReach::kPartition);
+    if (!IsGlobal(files.spec_id) || files.equality.empty()) return true;
+    const int64_t newest = SequenceOf(std::ranges::max(files.equality, {}, SequenceOf));
+    std::vector<int64_t> others;
+    for (const auto& [key, other] : partitions_) {
+      if (&other == &files) continue;
+      for (const ManifestEntry& entry : other.data) {
+        if (SequenceOf(entry) < newest) others.push_back(SequenceOf(entry));
+      }
+    }
+    if (others.empty()) return true;
+    *plan = PlanPartition(files, format_.target_file_bytes, KeyReach::kBeyond);
+    if (plan->dropped.empty()) return true;
+    const int64_t oldest = SequenceOf(std::ranges::min(plan->dropped, {}, SequenceOf));
+    return std::ranges::none_of(
+        others, [&](int64_t other) { return oldest <= other && other < plan->sequence; });
+  }
+
+  Result<void> Partition(const PartitionFiles& files) {
+    if (!partitioners_.contains(files.spec_id)) return {};
+    PartitionPlan plan;
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool suits, Plan(files, &plan));
+    if (!suits || (plan.IsEmpty() && files.positions.size() < kPositionFilesMax)) return {};
     std::vector<ManifestEntry> deletes = plan.dropped;
     deletes.insert(deletes.end(), files.positions.begin(), files.positions.end());
+    std::ranges::move(DeletesFromBeyond(files), std::back_inserter(deletes));
     DRIFTLESS_ASSIGN_OR_RETURN(DeleteIndex loaded,
                                DeleteIndex::Load(*table_, format_.schema, deletes));
     const auto index = std::make_shared<const DeleteIndex>(std::move(loaded));
@@ -160,12 +214,12 @@ class TableCompaction {
 
     Rewrite part;
     FilePlace place{&table_->files, directory_ + "/data", &names_};
-    if (std::string path = partitioner_.Path(files.partition); !path.empty()) {
+    if (std::string path = partitioners_.at(files.spec_id).Path(files.partition); !path.empty()) {
       path.pop_back();
       place.directory += "/" + path;
     }
-    auto written = WriteRows(plan, index, place, files.partition, &part);
-    if (written) written = WriteKeys(plan, place, files.partition, &part);
+    auto written = WriteRows(plan, index, place, files, &part);
+    if (written) written = WriteKeys(plan, place, files, &part);
     if (written) written = JoinPositions(files, *index, gone, std::move(hits), place, &part);
     if (!written || context_.stopped()) {
       for (const ManifestEntry& entry : part.added) (void)table_->files.Delete(entry.file.path);
@@ -177,7 +231,11 @@ class TableCompaction {
     rewrite_.removed.merge(part.removed);
     rewrite_.with_vector.merge(part.with_vector);
     std::ranges::move(part.added, std::back_inserter(rewrite_.added));
-    rewrite_.newest[key] = plan.sequence;
+    ManifestEntry any;
+    any.spec_id = files.spec_id;
+    any.file.partition = files.partition;
+    int64_t& newest = rewrite_.newest[PartitionKey(table_->metadata, any)];
+    newest = std::max(newest, plan.sequence);
     for (const ManifestEntry& entry : plan.rewritten) rewritten_bytes_ += entry.file.size;
     return {};
   }
@@ -253,23 +311,34 @@ class TableCompaction {
     return values;
   }
 
-  // With a key, the rows of each row group stand in its order.
-  lake::RowGroups Groups(FileRoller* roller) const {
+  // The rows of each row group stand in the table's sort order or, without one, in that of the key.
+  // `continues`: those of all groups together do.
+  lake::RowGroups Groups(FileRoller* roller, bool continues) const {
+    if (format_.sorter.sorts()) {
+      const auto take = [this, roller, continues](auto images, auto rows, auto) {
+        std::vector<lake::RowRef> sorted(rows.begin(), rows.end());
+        format_.sorter.Sort(images, &sorted);
+        return roller->Write(FileRun{images, sorted, 1, continues});  // 1: one row group
+      };
+      return continues ? lake::RowGroups(take, std::nullopt, kMergedGroupMax)
+                       : lake::RowGroups(take);
+    }
+    return KeyGroups(roller);
+  }
+  lake::RowGroups KeyGroups(FileRoller* roller) const {
     std::optional<lake::KeyOrder> order;
     if (format_.has_key()) order.emplace(format_.key_images, format_.key_types);
     return lake::RowGroups(
-        [roller](auto images, auto rows, auto) {
-          return roller->Write(FileRun{images, rows, 1});  // 1: one row group
-        },
+        [roller](auto images, auto rows, auto) { return roller->Write(FileRun{images, rows, 1}); },
         std::move(order));
   }
 
-  Result<void> AddFiles(FileRoller* roller, int64_t sequence, Rewrite* part) {
+  Result<void> AddFiles(FileRoller* roller, int64_t sequence, int32_t spec_id, Rewrite* part) {
     DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFile> files, roller->Finish());
     for (DataFile& file : files) {
       ManifestEntry entry;
       entry.sequence_number = sequence;
-      entry.spec_id = format_.spec.id;
+      entry.spec_id = spec_id;
       entry.file = std::move(file);
       part->added.push_back(std::move(entry));
     }
@@ -277,30 +346,33 @@ class TableCompaction {
   }
 
   Result<void> WriteRows(const PartitionPlan& plan, const std::shared_ptr<const DeleteIndex>& index,
-                         const FilePlace& place, const PartitionTuple& partition, Rewrite* part) {
-    std::vector<ManifestEntry> files = plan.rewritten;
-    std::ranges::stable_sort(files, {}, &ManifestEntry::sequence_number);
-    TableScan scan = TableScan::OfFiles(table_, std::move(files), index);
-    scan.ReadColumns(row_ids_);
-    FileRoller roller(&format_, place, FileContent::kData, partition);
-    lake::RowGroups groups = Groups(&roller);
-    ScannedRow row;
+                         const FilePlace& place, const PartitionFiles& files, Rewrite* part) {
+    std::vector<ManifestEntry> rewritten = plan.rewritten;
+    std::ranges::stable_sort(rewritten, {}, &ManifestEntry::sequence_number);
+    const bool merges = CanMerge(format_.sorter, rewritten);
+    LiveRows live(table_, std::move(rewritten), index, row_ids_,
+                  merges ? &format_.sorter : nullptr);
+    FileRoller roller(&format_, place, FileContent::kData, files.partition);
+    lake::RowGroups groups = Groups(&roller, merges);
+    lake::MergedRow row;
     for (int64_t count = 0;; ++count) {
-      if ((count & 4095) == 0 && context_.stopped()) return AddFiles(&roller, 0, part);
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool more, scan.Next(&row));
+      if ((count & 4095) == 0 && context_.stopped()) {
+        return AddFiles(&roller, 0, files.spec_id, part);
+      }
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool more, live.Next(&row));
       if (!more) break;
-      DRIFTLESS_TRY(groups.Add(row.row));
+      DRIFTLESS_TRY(groups.Add(row));
     }
     DRIFTLESS_TRY(groups.Flush());
-    return AddFiles(&roller, plan.sequence, part);
+    return AddFiles(&roller, plan.sequence, files.spec_id, part);
   }
 
   // The keys of the dropped deletes once more: they hold for everything older than the new files.
   Result<void> WriteKeys(const PartitionPlan& plan, const FilePlace& place,
-                         const PartitionTuple& partition, Rewrite* part) {
+                         const PartitionFiles& files, Rewrite* part) {
     if (!plan.keeps_keys) return {};
-    FileRoller roller(&format_, place, FileContent::kEqualityDeletes, partition);
-    lake::RowGroups groups = Groups(&roller);
+    FileRoller roller(&format_, place, FileContent::kEqualityDeletes, files.partition);
+    lake::RowGroups groups = KeyGroups(&roller);
     std::unordered_set<std::string> seen;
     std::vector<RowField> key_fields;
     for (const int32_t id : format_.schema.identifier_ids) {
@@ -327,7 +399,7 @@ class TableCompaction {
       }
     }
     DRIFTLESS_TRY(groups.Flush());
-    return AddFiles(&roller, plan.sequence, part);
+    return AddFiles(&roller, plan.sequence, files.spec_id, part);
   }
 
   // Position deletes of files that are gone go too; many small files of them become one.
@@ -375,7 +447,7 @@ class TableCompaction {
         DataFile file,
         WritePositionDeletes(place, std::move(deleted), format_.settings, files.partition));
     ManifestEntry entry;  // hits files of its own sequence number and older: the snapshot's suits
-    entry.spec_id = format_.spec.id;
+    entry.spec_id = files.spec_id;
     entry.file = std::move(file);
     part->added.push_back(std::move(entry));
     return {};
@@ -414,7 +486,7 @@ class TableCompaction {
                                WriteDeletionVectors(place, std::move(deleted), files.partition));
     for (DataFile& vector : vectors) {
       ManifestEntry entry;
-      entry.spec_id = format_.spec.id;
+      entry.spec_id = files.spec_id;
       entry.file = std::move(vector);
       part->added.push_back(std::move(entry));
     }
@@ -441,12 +513,12 @@ class TableCompaction {
   const MaintenanceContext& context_;
   std::shared_ptr<const LoadedTable> table_;
   FileFormat format_;
-  Partitioner partitioner_;
   std::string directory_;
   lake::FileNames names_;
-  std::vector<int32_t> ids_;      // of all columns
-  std::vector<int32_t> row_ids_;  // with those of row lineage
-  std::map<std::string, PartitionFiles> partitions_;
+  std::vector<int32_t> ids_;                     // of all columns
+  std::vector<int32_t> row_ids_;                 // with those of row lineage
+  std::map<int32_t, Partitioner> partitioners_;  // by the spec that files were written under
+  std::map<std::pair<int32_t, std::string>, PartitionFiles> partitions_;  // by spec and TupleKey
   std::unordered_map<std::string, std::string> holders_;  // of each live file, its manifest
   Rewrite rewrite_;
   int64_t rewritten_bytes_ = 0;
@@ -466,13 +538,9 @@ Result<lake::CompactionReport> CompactTable(const MaintenanceContext& context) {
   DRIFTLESS_ASSIGN_OR_RETURN(
       FileFormat format,
       FileFormat::Make(loaded->metadata, OwnColumns(loaded->metadata, context.identity.table)));
-  DRIFTLESS_ASSIGN_OR_RETURN(Partitioner partitioner,
-                             Partitioner::Make(format.schema, format.spec, format.image_columns));
   DRIFTLESS_ASSIGN_OR_RETURN(std::string directory, loaded->Directory());
   auto table = std::make_shared<const LoadedTable>(*std::move(loaded));
-  return TableCompaction(context, std::move(table), std::move(format), std::move(partitioner),
-                         std::move(directory))
-      .Run();
+  return TableCompaction(context, std::move(table), std::move(format), std::move(directory)).Run();
 }
 
 }  // namespace driftless::iceberg

@@ -11,6 +11,7 @@ namespace driftless::iceberg {
 
 // The live files of one partition.
 struct PartitionFiles {
+  int32_t spec_id = 0;
   PartitionTuple partition;
   std::vector<ManifestEntry> data;
   std::vector<ManifestEntry> equality;
@@ -30,16 +31,21 @@ struct PartitionPlan {
   bool IsEmpty() const { return rewritten.empty() && dropped.empty(); }
 };
 
+// Whether a partition's equality deletes hold for its own files alone, or for older files of other
+// partition specs too: then all keys are written anew.
+enum class KeyReach : uint8_t { kPartition, kBeyond };
+
 // Universal compaction over commits. A run is what one commit, or a compaction, left: the data and
 // the equality deletes of one sequence number; everything older than the oldest delete is the base.
 // Where everything is merged, files near the target size stay. A partition without equality deletes
 // has its small files joined. `target_bytes`: write.target-file-size-bytes.
-PartitionPlan PlanPartition(const PartitionFiles& files, int64_t target_bytes);
+PartitionPlan PlanPartition(const PartitionFiles& files, int64_t target_bytes, KeyReach reach);
 
 // Compacts every partition of the table that needs it: small data files, equality deletes and
-// position deletes; in format version 3 deletion vectors, and rows keep their row ids. Tables with
-// files of several partition specs are left alone. Memory: the keys that are dropped, one row
-// group. Errors: the catalog's and the store's; a lost race is none.
+// position deletes; in format version 3 deletion vectors, and rows keep their row ids. Files of
+// older partition specs are compacted under their own. Memory: the keys that are dropped, one row
+// group, and where sorted files are merged a batch of each. Errors: the catalog's and the store's;
+// a lost race is none.
 Result<lake::CompactionReport> CompactTable(const MaintenanceContext& context);
 
 }  // namespace driftless::iceberg

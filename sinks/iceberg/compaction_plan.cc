@@ -43,7 +43,7 @@ PartitionPlan JoinSmallFiles(const PartitionFiles& files, int64_t target_bytes) 
 
 }  // namespace
 
-PartitionPlan PlanPartition(const PartitionFiles& files, int64_t target_bytes) {
+PartitionPlan PlanPartition(const PartitionFiles& files, int64_t target_bytes, KeyReach reach) {
   if (files.equality.empty()) return JoinSmallFiles(files, target_bytes);
   const int64_t oldest_delete = SequenceOf(std::ranges::min(files.equality, {}, SequenceOf));
   std::map<int64_t, Run, std::greater<>> runs;
@@ -68,10 +68,12 @@ PartitionPlan PlanPartition(const PartitionFiles& files, int64_t target_bytes) {
   for (const auto& [sequence, run] : runs) sizes.push_back(run.bytes);
   if (base_bytes > 0) sizes.push_back(base_bytes);
   PartitionPlan plan;
-  const size_t count = keys > kDeletedKeysMax ? sizes.size() : lake::PickRuns(sizes, kRuns);
+  const bool keys_stay = reach == KeyReach::kBeyond;
+  const size_t count =
+      keys > kDeletedKeysMax && !keys_stay ? sizes.size() : lake::PickRuns(sizes, kRuns);
   if (count == 0) return plan;
   plan.sequence = runs.begin()->first;
-  plan.keeps_keys = count < sizes.size();
+  plan.keeps_keys = count < sizes.size() || keys_stay;
   if (!plan.keeps_keys) {
     plan.dropped = files.equality;
     for (const ManifestEntry& entry : files.data) {

@@ -168,6 +168,10 @@ Result<FileFormat> FileFormat::Make(const TableMetadata& metadata, const Evolved
                                                   " is not of a key column")
         .Hint("equality deletes hold for one partition, so a row that moves would stay in both");
   }
+  DRIFTLESS_ASSIGN_OR_RETURN(const SortOrder order, DefaultSortOrder(metadata));
+  if (auto sorter = RowSorter::Make(format.schema, order, format.image_columns)) {
+    format.sorter = *std::move(sorter);
+  }
   DRIFTLESS_TRY(ReadMetricsModes(metadata, &format));
   const std::string codec = metadata.Property("write.parquet.compression-codec", "zstd");
   format.settings.compression = codec == "uncompressed" ? "none" : codec;
@@ -213,7 +217,11 @@ Result<void> FileRoller::Write(const FileRun& run) {
   for (size_t at = 0; at < run.rows.size();) {
     const size_t n = std::min(group_rows, run.rows.size() - at);
     const lake::EncodeInput input{run.images, run.rows.subspan(at, n), {}};
-    if (encoder_ == nullptr) DRIFTLESS_TRY(Open(input));
+    if (encoder_ == nullptr) {
+      DRIFTLESS_TRY(Open(input));
+    } else if (at == 0 && !run.continues_order) {
+      files_.back().sort_order_id = 0;
+    }
     DRIFTLESS_TRY(encoder_->WriteRowGroup(input));
     at += n;
     if (encoder_->bytes_written() >= target) DRIFTLESS_TRY(Close());
@@ -230,7 +238,7 @@ Result<void> FileRoller::Open(const lake::EncodeInput& first) {
   file.path = place_.files->Uri(path);
   file.partition = partition_;
   if (!is_data) file.equality_ids = format_->schema.identifier_ids;
-  file.sort_order_id = 0;
+  file.sort_order_id = is_data ? format_->sorter.order_id() : 0;
   DRIFTLESS_ASSIGN_OR_RETURN(auto object, place_.files->store()->OpenWriter(path));
   DRIFTLESS_ASSIGN_OR_RETURN(encoder_,
                              lake::ParquetEncoder::Open(std::move(object), Dialect(), columns(),

@@ -6,6 +6,7 @@
 
 #include "schema/plan/schema_plan.h"
 #include "sinks/iceberg/manifest.h"
+#include "sinks/iceberg/sort_order.h"
 #include "sinks/iceberg/table_files.h"
 #include "sinks/lake/file_names.h"
 #include "sinks/lake/parquet_encoder.h"
@@ -38,6 +39,9 @@ struct FileFormat {
   std::vector<lake::ParquetColumn> key_columns;  // of equality delete files
   std::vector<int> key_images;                   // in key order
   std::vector<LogicalType> key_types;
+  // By the table's sort order. Where that is not one that we can keep, it sorts nothing: the
+  // specification leaves it to the writer.
+  RowSorter sorter;
   std::map<int32_t, MetricsMode> metrics;  // by field id
   lake::EncodeSettings settings;
   int64_t target_file_bytes = 512LL << 20;
@@ -62,10 +66,13 @@ struct FileRun {
   std::span<const lake::RowImage> images;
   std::span<const lake::RowRef> rows;
   int64_t bytes_per_row = 100;  // a guess that sizes row groups
+  // By the table's sort order they stand behind the run that was written before.
+  bool continues_order = false;
 };
 
-// Writes rows into as many files as the target size asks for: whole rows, or keys. The format must
-// outlive it.
+// Writes rows into as many files as the target size asks for: whole rows, or keys. Whole rows of a
+// run stand in the table's sort order; a file says so while it holds nothing that breaks it. The
+// format must outlive it.
 class FileRoller {
  public:
   FileRoller(const FileFormat* format, FilePlace place, FileContent content,

@@ -8,7 +8,7 @@
 namespace driftless::iceberg {
 namespace {
 
-constexpr std::string_view kSuffix = ".metadata.json";
+constexpr std::string_view kSuffixes[] = {kPlainMetadata, kGzipMetadata};
 
 std::string Directory(const TablePath& table) { return table.database + "/" + table.table; }
 
@@ -24,29 +24,27 @@ class HadoopCatalog : public Catalog {
   std::string identity() const override { return files_.store()->root(); }
 
   Result<std::optional<LoadedTable>> Load(const TablePath& table) override {
-    DRIFTLESS_ASSIGN_OR_RETURN(const int64_t version, CurrentVersion(table));
-    if (version == 0) return std::optional<LoadedTable>();
+    DRIFTLESS_ASSIGN_OR_RETURN(const Version current, CurrentVersion(table));
+    if (current.number == 0) return std::optional<LoadedTable>();
     LoadedTable loaded;
     loaded.files = files_;
-    const std::string path = VersionPath(table, version);
-    loaded.metadata_location = files_.Uri(path);
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string json, files_.store()->Read(path));
-    auto metadata = ParseMetadata(json);
-    if (!metadata) return std::move(metadata).error().Context(path);
-    loaded.metadata = std::move(*metadata);
+    loaded.metadata_location = files_.Uri(current.path);
+    DRIFTLESS_ASSIGN_OR_RETURN(loaded.metadata, ReadMetadataFile(files_, loaded.metadata_location));
     return std::optional(std::move(loaded));
   }
 
   Result<void> Create(const TablePath& table, const NewTable& created) override {
-    DRIFTLESS_ASSIGN_OR_RETURN(const int64_t version, CurrentVersion(table));
-    if (version > 0) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const Version current, CurrentVersion(table));
+    if (current.number > 0) {
       return MakeError(ErrorKind::kAlreadyExists,
                        "table " + table.ToString() + " is there already");
     }
     const TableMetadata metadata =
         MetadataOf(created, files_.Uri(Directory(table)), clock_->NowMillis());
     DRIFTLESS_TRY(files_.store()->MakeDirectory(Directory(table) + "/metadata"));
-    DRIFTLESS_TRY(files_.store()->CreateExclusive(VersionPath(table, 1), MetadataToJson(metadata)));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view suffix, MetadataSuffix(metadata));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, MetadataBytes(metadata));
+    DRIFTLESS_TRY(files_.store()->CreateExclusive(VersionPath(table, 1, suffix), bytes));
     PutHint(table, 1);
     return {};
   }
@@ -64,18 +62,25 @@ class HadoopCatalog : public Catalog {
         results[i] = version.error();
         continue;
       }
-      written.push_back(ApplyChange(commit.base->metadata, commit.base->metadata_location,
-                                    *commit.change, clock_->NowMillis()));
+      TableMetadata next = ApplyChange(commit.base->metadata, commit.base->metadata_location,
+                                       *commit.change, clock_->NowMillis());
+      const auto suffix = MetadataSuffix(next);
+      auto bytes = MetadataBytes(next);
+      if (!suffix || !bytes) {
+        results[i] = bytes.error();
+        continue;
+      }
+      written.push_back(std::move(next));
       which.push_back(i);
       versions.push_back(*version + 1);
-      objects.push_back({VersionPath(commit.table, *version + 1), MetadataToJson(written.back())});
+      objects.push_back({VersionPath(commit.table, *version + 1, *suffix), *std::move(bytes)});
     }
     if (objects.empty()) return results;
     std::vector<Result<void>> created = files_.store()->CreateExclusive(objects);
     for (size_t k = 0; k < which.size(); ++k) {
       const CatalogCommit& commit = commits[which[k]];
       results[which[k]] = Outcome(std::move(created[k]));
-      if (results[which[k]]) results[which[k]] = CheckNotBypassed(commit, versions[k]);
+      if (results[which[k]]) results[which[k]] = CheckNotBypassed(commit, objects[k].path);
       if (!results[which[k]]) continue;
       PutHint(commit.table, versions[k]);
       DropOldMetadata(files_, commit.base->metadata, written[k]);
@@ -84,17 +89,23 @@ class HadoopCatalog : public Catalog {
   }
 
  private:
-  static std::string VersionPath(const TablePath& table, int64_t version) {
-    return Directory(table) + "/metadata/v" + std::to_string(version) + std::string(kSuffix);
+  struct Version {
+    int64_t number = 0;  // 0: there is no table
+    std::string path;
+  };
+
+  static std::string VersionPath(const TablePath& table, int64_t version, std::string_view suffix) {
+    return Directory(table) + "/metadata/v" + std::to_string(version) + std::string(suffix);
   }
 
   static Result<int64_t> VersionOf(std::string_view location) {
     const std::string_view name = location.substr(location.rfind('/') + 1);
-    int64_t version = 0;
-    if (name.starts_with('v') && name.ends_with(kSuffix)) {
+    for (const std::string_view suffix : kSuffixes) {
+      int64_t version = 0;
+      if (!name.starts_with('v') || !name.ends_with(suffix)) continue;
       const auto [end, error] =
-          std::from_chars(name.data() + 1, name.data() + name.size() - kSuffix.size(), version);
-      if (error == std::errc() && end == name.data() + name.size() - kSuffix.size()) return version;
+          std::from_chars(name.data() + 1, name.data() + name.size() - suffix.size(), version);
+      if (error == std::errc() && end == name.data() + name.size() - suffix.size()) return version;
     }
     return MakeError(ErrorKind::kCorrupt,
                      "\"" + std::string(name) + "\" is no metadata file of a hadoop catalog");
@@ -107,17 +118,27 @@ class HadoopCatalog : public Catalog {
 
   // Old metadata files are deleted in their order. If the base is gone, the number behind it was
   // free only because somebody has gone far beyond it.
-  Result<void> CheckNotBypassed(const CatalogCommit& commit, int64_t version) {
+  Result<void> CheckNotBypassed(const CatalogCommit& commit, const std::string& created) {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string base, files_.Path(commit.base->metadata_location));
     const Result<bool> exists = files_.store()->Exists(base);
     if (exists && *exists) return {};
     if (!exists) return MakeError(ErrorKind::kCommitUnknown, exists.error().message());
-    (void)files_.store()->Delete(VersionPath(commit.table, version));
+    (void)files_.store()->Delete(created);
     return MakeError(ErrorKind::kConflict, "other writers were faster, many times");
   }
 
-  // The hint says where to begin, and may be stale; 0: there is no table.
-  Result<int64_t> CurrentVersion(const TablePath& table) {
+  // Its file, whatever its name ends in; number 0: it is not there.
+  Result<Version> FindVersion(const TablePath& table, int64_t number) {
+    for (const std::string_view suffix : kSuffixes) {
+      std::string path = VersionPath(table, number, suffix);
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool exists, files_.store()->Exists(path));
+      if (exists) return Version{number, std::move(path)};
+    }
+    return Version();
+  }
+
+  // The hint says where to begin, and may be stale.
+  Result<Version> CurrentVersion(const TablePath& table) {
     int64_t version = 0;
     const Result<std::string> hint =
         files_.store()->Read(Directory(table) + "/metadata/version-hint.text");
@@ -130,26 +151,23 @@ class HadoopCatalog : public Catalog {
       return hint.error();
     }
     if (version == 0) return ListedVersion(table);
-    DRIFTLESS_ASSIGN_OR_RETURN(const bool exists,
-                               files_.store()->Exists(VersionPath(table, version)));
-    if (!exists) return ListedVersion(table);
+    DRIFTLESS_ASSIGN_OR_RETURN(Version found, FindVersion(table, version));
+    if (found.number == 0) return ListedVersion(table);
     while (true) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool next,
-                                 files_.store()->Exists(VersionPath(table, version + 1)));
-      if (!next) return version;
-      ++version;
+      DRIFTLESS_ASSIGN_OR_RETURN(Version next, FindVersion(table, found.number + 1));
+      if (next.number == 0) return found;
+      found = std::move(next);
     }
   }
 
-  Result<int64_t> ListedVersion(const TablePath& table) {
+  Result<Version> ListedVersion(const TablePath& table) {
     DRIFTLESS_ASSIGN_OR_RETURN(
         const std::vector<ObjectInfo> found,
         files_.store()->List(Directory(table) + "/metadata", ObjectStore::Depth::kDirect));
-    int64_t highest = 0;
+    Version highest;
     for (const ObjectInfo& object : found) {
-      if (const Result<int64_t> version = VersionOf(object.path)) {
-        highest = std::max(highest, *version);
-      }
+      const Result<int64_t> version = VersionOf(object.path);
+      if (version && *version > highest.number) highest = {*version, object.path};
     }
     return highest;
   }

@@ -70,10 +70,7 @@ class JdbcCatalog : public Catalog {
     LoadedTable loaded;
     loaded.metadata_location = *location;
     DRIFTLESS_ASSIGN_OR_RETURN(const TableFiles where, Files(TableFolderOf(*location)));
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string json, where.Read(*location));
-    auto metadata = ParseMetadata(json);
-    if (!metadata) return std::move(metadata).error().Context(*location);
-    loaded.metadata = std::move(*metadata);
+    DRIFTLESS_ASSIGN_OR_RETURN(loaded.metadata, ReadMetadataFile(where, *location));
     DRIFTLESS_ASSIGN_OR_RETURN(loaded.files, Files(loaded.metadata.location));
     return std::optional(std::move(loaded));
   }
@@ -87,7 +84,7 @@ class JdbcCatalog : public Catalog {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string location, NewLocation(table));
     const TableMetadata metadata = MetadataOf(created, location, clock_->NowMillis());
     DRIFTLESS_ASSIGN_OR_RETURN(const TableFiles files, Files(location));
-    const std::string uri = MetadataUri(location, 0);
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string uri, MetadataUri(metadata, 0));
     DRIFTLESS_TRY(Put(files, uri, metadata));
     DRIFTLESS_TRY(files.store()->SyncAll());
     Result<void> added = rows_.Add(SpaceOf(table), table.table, uri);
@@ -105,13 +102,12 @@ class JdbcCatalog : public Catalog {
       const LoadedTable& base = *commits[i].base;
       TableMetadata next = ApplyChange(base.metadata, base.metadata_location, *commits[i].change,
                                        clock_->NowMillis());
-      const std::string uri =
-          MetadataUri(base.metadata.location, VersionOf(base.metadata_location) + 1);
-      results[i] = Put(base.files, uri, next);
+      const auto named = MetadataUri(next, VersionOf(base.metadata_location) + 1);
+      results[i] = named ? Put(base.files, *named, next) : Result<void>(named.error());
       if (!results[i]) continue;
       stores.insert(base.files.store());
       moves.push_back(
-          {SpaceOf(commits[i].table), commits[i].table.table, base.metadata_location, uri});
+          {SpaceOf(commits[i].table), commits[i].table.table, base.metadata_location, *named});
       which.push_back(i);
       written.push_back(std::move(next));
     }
@@ -148,16 +144,18 @@ class JdbcCatalog : public Catalog {
     return NormalUri(parent) + "/" + table.table;
   }
 
-  static std::string MetadataUri(const std::string& location, int64_t version) {
+  static Result<std::string> MetadataUri(const TableMetadata& metadata, int64_t version) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view suffix, MetadataSuffix(metadata));
     char number[24];
     std::snprintf(number, sizeof number, "%05lld", static_cast<long long>(version));
-    return location + "/metadata/" + number + "-" + RandomUuid() + ".metadata.json";
+    return metadata.location + "/metadata/" + number + "-" + RandomUuid() + std::string(suffix);
   }
 
   static Result<void> Put(const TableFiles& files, const std::string& uri,
                           const TableMetadata& metadata) {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string path, files.Path(uri));
-    return files.store()->Put(path, MetadataToJson(metadata));
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::string bytes, MetadataBytes(metadata));
+    return files.store()->Put(path, bytes);
   }
 
   // What the database is about to name must survive a power cut.

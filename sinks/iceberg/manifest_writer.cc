@@ -101,6 +101,21 @@ Result<ManifestFile> ManifestWriter::Write(const std::vector<ManifestEntry>& ent
   return manifest;
 }
 
+Result<std::vector<ManifestFile>> ManifestWriter::WriteAll(
+    const std::vector<ManifestEntry>& entries, int32_t schema_id) const {
+  std::map<std::pair<bool, int32_t>, std::vector<ManifestEntry>> groups;
+  for (const ManifestEntry& entry : entries) {
+    groups[{entry.file.content != FileContent::kData, entry.spec_id}].push_back(entry);
+  }
+  std::vector<ManifestFile> manifests;
+  for (const auto& [kind, group] : groups) {
+    DRIFTLESS_ASSIGN_OR_RETURN(ManifestFile manifest,
+                               Write(group, schema_id, kind.second, kind.first));
+    manifests.push_back(std::move(manifest));
+  }
+  return manifests;
+}
+
 Result<std::string> ManifestWriter::WriteList(const std::vector<ManifestFile>& manifests,
                                               const Snapshot& snapshot) const {
   DRIFTLESS_ASSIGN_OR_RETURN(

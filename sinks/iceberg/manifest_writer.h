@@ -23,6 +23,9 @@ class ManifestWriter {
   // columns of the partition spec any more.
   Result<ManifestFile> Write(const std::vector<ManifestEntry>& entries, int32_t schema_id,
                              int32_t spec_id, bool deletes) const;
+  // Entries of any kind and spec: data and deletes, and each spec, have manifests of their own.
+  Result<std::vector<ManifestFile>> WriteAll(const std::vector<ManifestEntry>& entries,
+                                             int32_t schema_id) const;
   // Gives the URI.
   Result<std::string> WriteList(const std::vector<ManifestFile>& manifests,
                                 const Snapshot& snapshot) const;

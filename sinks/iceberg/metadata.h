@@ -49,6 +49,19 @@ struct PartitionSpec {
   friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
 };
 
+struct SortField {
+  int32_t source_id = 0;
+  std::string transform = "identity";
+  bool descending = false;
+  bool nulls_first = true;
+};
+// How the rows of a table's files shall stand (specification, "Sorting"). Order 0 has no fields:
+// unsorted.
+struct SortOrder {
+  int32_t id = 0;
+  std::vector<SortField> fields;
+};
+
 struct Snapshot {
   int64_t id = 0;
   std::optional<int64_t> parent;
@@ -108,6 +121,7 @@ std::string MetadataToJson(const TableMetadata& metadata);
 Result<Schema> ParseSchemaJson(std::string_view json);
 std::string SchemaToJson(const Schema& schema);
 std::string SpecFieldsToJson(const PartitionSpec& spec);  // the array of fields
+std::string SortOrderToJson(const SortOrder& order);
 std::string SnapshotToJson(const Snapshot& snapshot);
 
 // What one commit changes in a table's metadata; the catalog makes it of one base atomically.

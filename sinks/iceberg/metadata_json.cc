@@ -448,6 +448,19 @@ std::string SpecFieldsToJson(const PartitionSpec& spec) {
   WriteSpecFields(spec, &json);
   return text;
 }
+std::string SortOrderToJson(const SortOrder& order) {
+  std::string text;
+  JsonWriter json(&text);
+  json.BeginObject().Key("order-id").Int(order.id).Key("fields").BeginArray();
+  for (const SortField& field : order.fields) {
+    json.BeginObject().Key("transform").String(field.transform);
+    json.Key("source-id").Int(field.source_id);
+    json.Key("direction").String(field.descending ? "desc" : "asc");
+    json.Key("null-order").String(field.nulls_first ? "nulls-first" : "nulls-last").EndObject();
+  }
+  json.EndArray().EndObject();
+  return text;
+}
 std::string SnapshotToJson(const Snapshot& snapshot) {
   std::string text;
   JsonWriter json(&text);

@@ -29,6 +29,11 @@ std::span<const OptionSpec> IcebergOptions() {
               "month, day, hour, bucket[n] and truncate[n].",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kIncompatible},
+      {.key = "sort.key",
+       .doc = "Sort orders of tables that are created: db.t:day(ts) desc,id;db.u:name nulls last. "
+              "Transforms as in partition.key. The rows of each file are sorted, also in tables "
+              "that are there already and have a sort order.",
+       .flink_cdc = FlinkCdc::kExtension},
       {.key = "sink.compaction.enabled",
        .type = OptionType::kBool,
        .default_value = "false",

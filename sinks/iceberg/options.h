@@ -13,6 +13,7 @@ struct IcebergOptions {
   std::map<std::string, std::string> catalog_properties;
   std::map<std::string, std::string> table_properties;
   std::map<std::string, std::vector<std::string>> partition_keys;  // by "db.table": expressions
+  std::map<std::string, std::vector<std::string>> sort_keys;       // the same
   bool compacts = false;
   int64_t compaction_interval = 10;  // commits of a table
 };

@@ -170,11 +170,15 @@ Result<Partitioner> Partitioner::Make(const Schema& schema, const PartitionSpec&
   return partitioner;
 }
 
-PartitionTuple Partitioner::Of(std::span<const ColumnView> views, int64_t row) const {
+PartitionTuple Partitioner::Of(std::span<const ColumnView> views, int64_t row,
+                               std::span<const ColumnView> fallback) const {
   PartitionTuple tuple;
   tuple.reserve(parts_.size());
   for (const Part& part : parts_) {
-    const ColumnView* view = part.column < 0 ? nullptr : &views[static_cast<size_t>(part.column)];
+    const auto at = static_cast<size_t>(part.column);
+    const ColumnView* view = part.column < 0 ? nullptr : &views[at];
+    if (view != nullptr && view->IsAbsent(row))
+      view = at < fallback.size() ? &fallback[at] : nullptr;
     if (view == nullptr || view->IsNull(row) || part.transform == "void") {
       tuple.emplace_back();
       continue;
@@ -212,6 +216,11 @@ std::string Partitioner::Path(const PartitionTuple& tuple) const {
     path += '/';
   }
   return path;
+}
+
+bool IsUnpartitioned(const PartitionSpec& spec) {
+  return std::ranges::all_of(spec.fields,
+                             [](const PartitionField& field) { return field.transform == "void"; });
 }
 
 std::string TupleKey(const PartitionTuple& tuple) {

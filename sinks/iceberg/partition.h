@@ -18,7 +18,9 @@ class Partitioner {
                                   const std::vector<int>& image_columns);
 
   bool is_partitioned() const { return !parts_.empty(); }
-  PartitionTuple Of(std::span<const ColumnView> views, int64_t row) const;
+  // `fallback`: the values of columns that `views` say are absent.
+  PartitionTuple Of(std::span<const ColumnView> views, int64_t row,
+                    std::span<const ColumnView> fallback = {}) const;
   // "region=EU/ts_day=2026-01-31/", escaped as URLs are; empty where there is no partition.
   std::string Path(const PartitionTuple& tuple) const;
 
@@ -33,6 +35,10 @@ class Partitioner {
   };
   std::vector<Part> parts_;
 };
+
+// Whether the spec has no field that tells rows apart (it may have void ones). Equality deletes
+// under such a spec hold for the files of all specs.
+bool IsUnpartitioned(const PartitionSpec& spec);
 
 // A text that tells tuples apart.
 std::string TupleKey(const PartitionTuple& tuple);

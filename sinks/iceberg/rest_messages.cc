@@ -144,6 +144,11 @@ std::string CreateTableBody(const std::string& name, const NewTable& created) {
   json.BeginObject().Key("name").String(name).Key("schema").Raw(SchemaToJson(created.schema));
   json.Key("partition-spec").BeginObject().Key("spec-id").Int(0);
   json.Key("fields").Raw(SpecFieldsToJson(created.spec)).EndObject();
+  if (!created.sort_order.fields.empty()) {
+    SortOrder order = created.sort_order;
+    order.id = 1;
+    json.Key("write-order").Raw(SortOrderToJson(order));
+  }
   json.Key("stage-create").Bool(false).Key("properties");
   std::map<std::string, std::string> properties = created.properties;
   properties["format-version"] = std::to_string(created.format_version);

@@ -111,17 +111,9 @@ class RewriteCommit {
     if (removed.size() != rewrite_.removed.size()) {
       return Conflict("a file that was rewritten was removed by somebody else");
     }
-    for (const bool deletes : {false, true}) {
-      std::vector<ManifestEntry> added;
-      for (const ManifestEntry& entry : rewrite_.added) {
-        if ((entry.file.content != FileContent::kData) == deletes) added.push_back(entry);
-      }
-      if (added.empty()) continue;
-      DRIFTLESS_ASSIGN_OR_RETURN(
-          ManifestFile manifest,
-          writer.Write(added, metadata.current_schema_id, added.front().spec_id, deletes));
-      manifests.push_back(std::move(manifest));
-    }
+    DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestFile> added,
+                               writer.WriteAll(rewrite_.added, metadata.current_schema_id));
+    std::ranges::move(added, std::back_inserter(manifests));
     int64_t rows = 0;
     for (ManifestFile& manifest : manifests) {
       Adopt(snapshot, metadata.format_version, &manifest, &rows);

@@ -46,12 +46,15 @@ class IcebergPlanner : public SchemaPlanner {
       for (SinkColumn& column : step.after->columns) column.default_value = {};
       step.after->options = options_.table_properties;
       for (const auto& [key, value] : request.table_options) step.after->options[key] = value;
-      const auto keys = options_.partition_keys.find(request.sink_table.database + "." +
-                                                     request.sink_table.table);
+      const std::string name = request.sink_table.database + "." + request.sink_table.table;
+      const auto keys = options_.partition_keys.find(name);
       std::vector<std::string> expressions;
       if (keys != options_.partition_keys.end()) expressions = keys->second;
       if (expressions.empty()) expressions = step.after->partition_keys;
-      DRIFTLESS_ASSIGN_OR_RETURN(const NewTable created, TableOf(*step.after, expressions));
+      const auto sort = options_.sort_keys.find(name);
+      const std::vector<std::string> sorted =
+          sort == options_.sort_keys.end() ? std::vector<std::string>() : sort->second;
+      DRIFTLESS_ASSIGN_OR_RETURN(const NewTable created, TableOf(*step.after, expressions, sorted));
       step.after->partition_keys.clear();
       for (const PartitionField& part : created.spec.fields) {
         step.payload += step.payload.empty() ? "" : ",";
@@ -64,6 +67,9 @@ class IcebergPlanner : public SchemaPlanner {
       }
       step.action = "create table " + request.sink_table.ToString() +
                     (step.payload.empty() ? "" : " partitioned by " + step.payload);
+      for (const std::string& expression : sorted) {
+        step.action += (&expression == &sorted.front() ? " sorted by " : ", ") + expression;
+      }
       plan.evolved.options = step.after->options;
       plan.evolved.partition_keys = step.after->partition_keys;
     }

@@ -8,6 +8,7 @@
 #include "sinks/iceberg/default_value.h"
 #include "sinks/iceberg/nested_type.h"
 #include "sinks/iceberg/partition.h"
+#include "sinks/iceberg/sort_order.h"
 #include "sinks/iceberg/types.h"
 
 namespace driftless::iceberg {
@@ -78,6 +79,52 @@ Result<void> Fill(const SinkColumn& column, int32_t* last_id, Field* field) {
   return {};
 }
 
+// Readers refuse a table whose default sort order names a column that is not there.
+Result<void> CheckSortOrder(const TableMetadata& metadata, const Schema& next) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const SortOrder order, DefaultSortOrder(metadata));
+  for (const SortField& part : order.fields) {
+    const auto has = [&](const Field& field) {
+      const std::vector<int32_t> inside = NestedIds(field.type_json);
+      return field.id == part.source_id ||
+             std::ranges::find(inside, part.source_id) != inside.end();
+    };
+    if (std::ranges::any_of(next.fields, has)) continue;
+    const auto gone = std::ranges::find_if(metadata.schema().fields, has);
+    return MakeError(ErrorKind::kRefused,
+                     "the table's sort order names column " +
+                         (gone == metadata.schema().fields.end() ? std::to_string(part.source_id)
+                                                                 : gone->name) +
+                         ", which is to go")
+        .Hint("give the table another sort order first (ALTER TABLE ... WRITE UNORDERED)");
+  }
+  return {};
+}
+
+// The table's column with the name, that an expression of the option says.
+Result<const Field*> SourceOf(const NewTable& table, const std::string& name,
+                              std::string_view option) {
+  const Field* field = FindField(table.schema, name);
+  if (field != nullptr) return field;
+  return MakeError(ErrorKind::kUnsupported,
+                   std::string(option) + " names " + name + ", which the table does not have");
+}
+
+Result<void> AddSortOrder(const std::vector<std::string>& sort, NewTable* table) {
+  for (const std::string& expression : sort) {
+    std::string source;
+    DRIFTLESS_ASSIGN_OR_RETURN(SortField part, ParseSortExpression(expression, &source));
+    DRIFTLESS_ASSIGN_OR_RETURN(const Field* field, SourceOf(*table, source, "sort.key"));
+    DRIFTLESS_TRY(TransformResult(part.transform, field->type));
+    if (field->type.IsNested()) {
+      return MakeError(ErrorKind::kUnsupported,
+                       "sort.key names " + source + ", whose values have no order");
+    }
+    part.source_id = field->id;
+    table->sort_order.fields.push_back(std::move(part));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& step) {
@@ -135,6 +182,7 @@ Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& st
                        "the partition field " + part.name + " is made of the column that is to go");
     }
   }
+  DRIFTLESS_TRY(CheckSortOrder(metadata, next));
   change.schema = std::move(next);
   if (step.after->comment != metadata.Property("comment", "")) {
     change.set_properties["comment"] = step.after->comment;
@@ -142,7 +190,8 @@ Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& st
   return change;
 }
 
-Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition) {
+Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition,
+                         const std::vector<std::string>& sort) {
   NewTable created;
   created.properties = table.options;
   if (!table.comment.empty()) created.properties["comment"] = table.comment;
@@ -162,11 +211,7 @@ Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>&
   for (const std::string& expression : partition) {
     std::string source;
     DRIFTLESS_ASSIGN_OR_RETURN(PartitionField part, ParsePartitionExpression(expression, &source));
-    const Field* field = FindField(created.schema, source);
-    if (field == nullptr) {
-      return MakeError(ErrorKind::kUnsupported,
-                       "partition.key names " + source + ", which the table does not have");
-    }
+    DRIFTLESS_ASSIGN_OR_RETURN(const Field* field, SourceOf(created, source, "partition.key"));
     DRIFTLESS_TRY(TransformResult(part.transform, field->type));
     const auto& ids = created.schema.identifier_ids;
     if (!ids.empty() && std::ranges::find(ids, field->id) == ids.end()) {
@@ -178,6 +223,7 @@ Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>&
     part.field_id = next_id++;
     created.spec.fields.push_back(std::move(part));
   }
+  DRIFTLESS_TRY(AddSortOrder(sort, &created));
   const auto version = created.properties.find("format-version");
   if (version != created.properties.end()) {
     if (version->second != "2" && version->second != "3") {

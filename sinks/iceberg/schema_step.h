@@ -10,8 +10,9 @@ namespace driftless::iceberg {
 // step expects.
 Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& step);
 
-// What a step that creates a table creates. `partition`: expressions as in the option
-// partition.key.
-Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition);
+// What a step that creates a table creates. `partition` and `sort`: expressions as in the options
+// partition.key and sort.key.
+Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition,
+                         const std::vector<std::string>& sort);
 
 }  // namespace driftless::iceberg

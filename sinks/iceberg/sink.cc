@@ -131,10 +131,14 @@ class IcebergSink : public Sink {
   Result<void> Create(const SchemaPlan& plan, StepIndex index) {
     const Step& step = plan.steps[index];
     std::vector<std::string> partition = step.after->partition_keys;
-    const auto configured =
-        options_.partition_keys.find(plan.sink_table.database + "." + plan.sink_table.table);
+    const std::string name = plan.sink_table.database + "." + plan.sink_table.table;
+    const auto configured = options_.partition_keys.find(name);
     if (configured != options_.partition_keys.end()) partition = configured->second;
-    DRIFTLESS_ASSIGN_OR_RETURN(NewTable created, TableOf(*step.after, partition));
+    const auto sort = options_.sort_keys.find(name);
+    DRIFTLESS_ASSIGN_OR_RETURN(
+        NewTable created,
+        TableOf(*step.after, partition,
+                sort == options_.sort_keys.end() ? std::vector<std::string>() : sort->second));
     created.properties[std::string(kChangeProperty)] = lake::StepMark(plan.change_id, index);
     created.properties.emplace("write.metadata.delete-after-commit.enabled", "true");
     // As Paimon keeps them: a table of many commits would drown in its own history.

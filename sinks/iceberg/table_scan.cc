@@ -105,7 +105,7 @@ std::function<void(int64_t, ColumnBuilder*)> LineageFill(int32_t id, const Manif
 
 std::string PartitionKey(const TableMetadata& metadata, const ManifestEntry& entry) {
   const PartitionSpec* spec = metadata.FindSpec(entry.spec_id);
-  if (spec == nullptr || spec->fields.empty()) return "";
+  if (spec == nullptr || IsUnpartitioned(*spec)) return "";
   return std::to_string(entry.spec_id) + "|" + TupleKey(entry.file.partition);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sinks/iceberg/committable.h"
+#include "sinks/iceberg/manifest_writer.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/lake/row_json.h"
 #include "sinks/lake/waiting_rows.h"
@@ -96,12 +97,13 @@ class IcebergWriter : public TableWriter {
   int64_t buffered_bytes() const override { return waiting_.bytes() + removed_bytes_; }
 
  private:
-  Group* FindGroup(std::span<const ColumnView> views, uint32_t row) {
+  Group* FindGroup(std::span<const ColumnView> views, std::span<const ColumnView> fallback,
+                   uint32_t row) {
     if (!partitioner_.is_partitioned()) {
       if (last_group_ == nullptr) last_group_ = &groups_[""];
       return last_group_;
     }
-    PartitionTuple tuple = partitioner_.Of(views, row);
+    PartitionTuple tuple = partitioner_.Of(views, row, fallback);
     // Rows of one partition tend to come together.
     if (last_group_ != nullptr && last_group_->partition == tuple) return last_group_;
     Group& group = groups_[TupleKey(tuple)];
@@ -113,7 +115,7 @@ class IcebergWriter : public TableWriter {
   Result<void> AddKeyed(std::span<const ColumnView> views, uint32_t image, uint32_t row,
                         RowKind kind) {
     if (order_.HasNull(views, row)) return lake::NoKey();
-    FindGroup(views, row)->keyed.Add(order_, views, RowRef(image, row, kind));
+    FindGroup(views, {}, row)->keyed.Add(order_, views, RowRef(image, row, kind));
     waiting_.CountRow();
     return {};
   }
@@ -158,7 +160,7 @@ class IcebergWriter : public TableWriter {
           continue;
         }
       }
-      Group* group = FindGroup(batch.after(), row);
+      Group* group = FindGroup(batch.after(), batch.before(), row);
       group->refs.emplace_back(image, row, RowKind::kInsert);
       waiting_.CountRow();
     }
@@ -238,6 +240,7 @@ class IcebergWriter : public TableWriter {
       touched.push_back(ref);
       if (!lake::IsRetract(ref.row_kind())) live.push_back(ref);
     }
+    format_.sorter.Sort(images, &live);
     DRIFTLESS_TRY(WriteRun(*group, live, FileContent::kData, batch));
     return WriteRun(*group, touched, FileContent::kEqualityDeletes, batch);
   }
@@ -252,6 +255,7 @@ class IcebergWriter : public TableWriter {
         return true;
       });
     }
+    format_.sorter.Sort(waiting_.images(), &group->refs);
     return WriteRun(*group, group->refs, FileContent::kData, batch);
   }
 
@@ -297,9 +301,33 @@ class IcebergWriter : public TableWriter {
   Committable pending_;
 };
 
+// A delete by key holds for files of its own partition spec, unless that has no partitions: rows in
+// files of other specs would stay, beside their successors.
+Result<void> CheckReach(const LoadedTable& table, const FileFormat& format) {
+  if (!format.has_key() || IsUnpartitioned(format.spec) || table.metadata.specs.size() < 2) {
+    return {};
+  }
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ManifestFile> manifests,
+                             LiveManifests(table, table.metadata.current_snapshot()));
+  for (const ManifestFile& manifest : manifests) {
+    if (manifest.deletes || manifest.spec_id == format.spec.id) continue;
+    return MakeError(ErrorKind::kUnsupported,
+                     "the Iceberg table has rows in files of partition spec " +
+                         std::to_string(manifest.spec_id) + ", which deletes by key under spec " +
+                         std::to_string(format.spec.id) + " do not reach")
+        .Hint(
+            "rewrite those files under the table's spec first (CALL "
+            "catalog.system.rewrite_data_files with rewrite-all)");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<TableWriterPtr> MakeIcebergWriter(WriterSetup setup, const WriterContext& context) {
+  if (auto done = CheckReach(setup.table, setup.format); !done) {
+    return std::move(done).error().Context(context.identity.table.ToString());
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(
       Partitioner partitioner,
       Partitioner::Make(setup.format.schema, setup.format.spec, setup.format.image_columns));

@@ -6,7 +6,6 @@ namespace driftless::lake {
 namespace {
 
 constexpr size_t kGroupRowsMax = 1 << 16;
-constexpr int64_t kGroupBytesMax = 16 << 20;
 
 }  // namespace
 
@@ -23,7 +22,7 @@ Result<void> RowGroups::Add(const MergedRow& row) {
   }
   rows_.emplace_back(index_[row.rows.get()], row.row, row.kind);
   sequences_.push_back(row.sequence);
-  if (rows_.size() >= kGroupRowsMax || bytes_ >= kGroupBytesMax) return Flush();
+  if (rows_.size() >= kGroupRowsMax || bytes_ >= bytes_max_) return Flush();
   return {};
 }
 

@@ -20,8 +20,10 @@ class RowGroups {
       std::function<Result<void>(std::span<const RowImage> images, std::span<const RowRef> rows,
                                  std::span<const int64_t> sequences)>;
   // With an order the rows of a group are sorted by it; their sequences are not handed on then.
-  explicit RowGroups(Take take, std::optional<KeyOrder> order = std::nullopt)
-      : take_(std::move(take)), order_(std::move(order)) {}
+  // `bytes_max`: of the batches whose rows make up a group.
+  explicit RowGroups(Take take, std::optional<KeyOrder> order = std::nullopt,
+                     int64_t bytes_max = 16 << 20)
+      : take_(std::move(take)), order_(std::move(order)), bytes_max_(bytes_max) {}
 
   Result<void> Add(const MergedRow& row);
   Result<void> Flush();
@@ -31,6 +33,7 @@ class RowGroups {
 
   Take take_;
   std::optional<KeyOrder> order_;
+  int64_t bytes_max_;
   std::vector<FileRowsPtr> batches_;
   std::vector<RowImage> images_;
   std::map<const FileRows*, uint32_t> index_;

@@ -11,7 +11,8 @@
 
 #include "tests/doubles/source_dir.h"
 
-// tests/conformance/policy.md says which test shows each sentence of the policy: all of them exist.
+// tests/conformance/policy.md says which test shows each sentence of the policy, iceberg.md which
+// one shows each line of the format's checklists: all of them exist.
 namespace driftless {
 namespace {
 
@@ -59,10 +60,8 @@ bool IsTestName(std::string_view text) {
   return is_name(text.substr(0, dot)) && is_name(text.substr(dot + 1));
 }
 
-TEST(PolicyTableTest, NamesTestsThatExist) {
-  const std::set<std::string> tests = AllTests();
-  ASSERT_TRUE(tests.contains("PolicyTableTest.NamesTestsThatExist"));
-  const std::string page = Text(fs::path(SourceDir()) / "tests/conformance/policy.md");
+void CheckPage(const std::string& path, int least, const std::set<std::string>& tests) {
+  const std::string page = Text(fs::path(SourceDir()) / path);
   int named = 0;
   for (size_t open = page.find('`'); open != std::string::npos;) {
     const size_t close = page.find('`', open + 1);
@@ -73,9 +72,17 @@ TEST(PolicyTableTest, NamesTestsThatExist) {
     if (!is_path && !IsTestName(name)) continue;
     ++named;
     const bool exists = is_path ? fs::exists(fs::path(SourceDir()) / name) : tests.contains(name);
-    EXPECT_TRUE(exists) << name << " is named in tests/conformance/policy.md and does not exist";
+    EXPECT_TRUE(exists) << name << " is named in " << path << " and does not exist";
   }
-  EXPECT_GT(named, 100);
+  EXPECT_GT(named, least) << path;
+}
+
+TEST(PolicyTableTest, NamesTestsThatExist) {
+  const std::set<std::string> tests = AllTests();
+  ASSERT_TRUE(tests.contains("PolicyTableTest.NamesTestsThatExist"));
+  for (const auto& [name, least] : {std::pair("policy.md", 100), std::pair("iceberg.md", 30)}) {
+    CheckPage(std::string("tests/conformance/") + name, least, tests);
+  }
 }
 
 // Every section of the policy has a line.

@@ -31,6 +31,8 @@ class IcebergRig {
     bool has_key = true;
     bool partitioned = false;
     int format_version = 2;
+    std::string table = "t";
+    std::vector<iceberg::SortField> sort;
     std::map<std::string, std::string> properties;
     uint64_t seed = 1;
   };
@@ -38,6 +40,7 @@ class IcebergRig {
   IcebergRig(std::shared_ptr<ObjectStore> files, const Shape& shape)
       : store(std::move(files)),
         catalog(iceberg::MakeHadoopCatalog(store, &clock)),
+        path{"", "db", shape.table},
         has_key_(shape.has_key),
         random_(shape.seed) {
     iceberg::NewTable created;
@@ -45,6 +48,7 @@ class IcebergRig {
                              MakeField(2, "note", LogicalType::String(), "\"string\"")};
     if (has_key_) created.schema.identifier_ids = {1};
     if (shape.partitioned) created.spec.fields = {{1, 1000, "id_bucket", "bucket[3]"}};
+    created.sort_order.fields = shape.sort;
     created.format_version = shape.format_version;
     created.properties = shape.properties;
     created.properties.emplace("write.metadata.delete-after-commit.enabled", "true");
@@ -77,6 +81,100 @@ class IcebergRig {
     ChangeBatchBuilder builder(source_, 0);
     for (int64_t i = 0; i < changes; ++i) AddRandom(ids, &builder);
     return Seal(builder.Seal());
+  }
+
+  Result<TableWriterPtr> OpenWriter() const {
+    iceberg::WriterSetup setup;
+    setup.table = Table();
+    auto format = iceberg::FileFormat::Make(setup.table.metadata, evolved_);
+    EXPECT_TRUE(format) << format.error().ToString();
+    setup.format = *std::move(format);
+    WriterContext context;
+    context.identity = Identity();
+    return iceberg::MakeIcebergWriter(std::move(setup), context);
+  }
+
+  // The next cut, of the rows of one batch.
+  CommitToken Seal(const ChangeBatchPtr& batch) {
+    ++cut_;
+    auto writer = OpenWriter();
+    EXPECT_TRUE(writer) << writer.error().ToString();
+    const Projection projection =
+        Projection::Make(*source_, evolved_, OnCastFailure::kFail, OnNullViolation::kFail);
+    std::vector<uint32_t> rows(static_cast<size_t>(batch->size()));
+    for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
+    const auto written = (*writer)->Write(batch, projection, rows);
+    EXPECT_TRUE(written) << written.error().ToString();
+    const auto part = (*writer)->Prepare(cut_);
+    EXPECT_TRUE(part) << part.error().ToString();
+    const auto token = Committer().Seal(Identity(), {&*part, 1});
+    EXPECT_TRUE(token) << token.error().ToString();
+    return *token;
+  }
+
+  const std::shared_ptr<TableSchema>& source() const { return source_; }
+
+  // The table gets another default partition spec, as engines that evolve it do: a metadata file of
+  // the next number.
+  void Evolve(const std::vector<iceberg::PartitionField>& fields) {
+    const iceberg::LoadedTable table = Table();
+    iceberg::TableMetadata next = table.metadata;
+    iceberg::PartitionSpec spec;
+    spec.id = static_cast<int32_t>(next.specs.size());
+    spec.fields = fields;
+    next.default_spec_id = spec.id;
+    next.specs.push_back(std::move(spec));
+    ReplaceMetadata(table, next);
+  }
+  void ReplaceMetadata(const iceberg::LoadedTable& table, const iceberg::TableMetadata& next) {
+    const std::string old = *table.files.Path(table.metadata_location);
+    const size_t number = old.rfind("/v") + 2;
+    const std::string name = old.substr(0, number) +
+                             std::to_string(std::stoi(old.substr(number)) + 1) + ".metadata.json";
+    ASSERT_TRUE(store->Put(name, iceberg::MetadataToJson(next)));
+  }
+
+  // Rows whose ids, below `ids`, are not in the table now, without deletes by key and under an
+  // older partition spec: as engines write them that began before the spec was changed.
+  void CommitUnderSpec(int32_t spec_id, int64_t rows, int64_t ids) {
+    const iceberg::LoadedTable before = Table();
+    iceberg::TableMetadata theirs = before.metadata;
+    theirs.default_spec_id = spec_id;
+    for (iceberg::Schema& schema : theirs.schemas) schema.identifier_ids.clear();
+    ReplaceMetadata(before, theirs);
+    ChangeBatchBuilder builder(source_, 0);
+    for (int64_t id = 0; id < ids && rows > 0; ++id) {
+      if (model_.contains(id)) continue;
+      builder.BeginRow(Op::kInsert, Point{0, 0, ++line_, 0, 0}, 0);
+      builder.after(0).AppendInt(id);
+      builder.after(1).AppendBytes("theirs");
+      builder.EndRow();
+      model_.emplace(id, "theirs");
+      --rows;
+    }
+    const CommitToken token = Seal(builder.Seal());
+    ASSERT_TRUE(Committer().Commit({&token, 1}));
+    const iceberg::LoadedTable after = Table();
+    iceberg::TableMetadata ours = after.metadata;
+    ours.default_spec_id = before.metadata.default_spec_id;
+    ours.schemas = before.metadata.schemas;
+    ReplaceMetadata(after, ours);
+  }
+
+  // New rows alone, with any ids.
+  void CommitInserts(int64_t rows) {
+    ChangeBatchBuilder builder(source_, 0);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t id = Below(int64_t{1} << 40);
+      const std::string note = "note " + std::to_string(random_() % 1000);
+      builder.BeginRow(Op::kInsert, Point{0, 0, ++line_, 0, 0}, 0);
+      builder.after(0).AppendInt(id);
+      builder.after(1).AppendBytes(note);
+      builder.EndRow();
+      model_.emplace(id, note);
+    }
+    const CommitToken token = Seal(builder.Seal());
+    ASSERT_TRUE(Committer().Commit({&token, 1}));
   }
 
   // The rows of another rig, in one commit.
@@ -197,7 +295,7 @@ class IcebergRig {
   // What lies there, but for metadata files and their hint.
   std::set<std::string> Stored() const {
     std::set<std::string> paths;
-    const auto objects = *store->List("db/t", ObjectStore::Depth::kAll);
+    const auto objects = *store->List("db/" + path.table, ObjectStore::Depth::kAll);
     for (const ObjectInfo& object : objects) {
       const bool is_metadata =
           object.path.ends_with(".metadata.json") || object.path.ends_with("version-hint.text");
@@ -209,7 +307,7 @@ class IcebergRig {
   SteppedClock clock;
   std::shared_ptr<ObjectStore> store;
   std::unique_ptr<iceberg::Catalog> catalog;
-  const TablePath path{"", "db", "t"};
+  const TablePath path;
 
  private:
   static iceberg::Field MakeField(int32_t id, std::string name, LogicalType type,
@@ -220,31 +318,6 @@ class IcebergRig {
     field.type = std::move(type);
     field.type_json = std::move(json);
     return field;
-  }
-
-  // The next cut, of the rows of one batch.
-  CommitToken Seal(const ChangeBatchPtr& batch) {
-    iceberg::WriterSetup setup;
-    setup.table = Table();
-    auto format = iceberg::FileFormat::Make(setup.table.metadata, evolved_);
-    EXPECT_TRUE(format) << format.error().ToString();
-    setup.format = *std::move(format);
-    WriterContext context;
-    context.identity = Identity();
-    context.identity.cut = ++cut_;
-    auto writer = iceberg::MakeIcebergWriter(std::move(setup), context);
-    EXPECT_TRUE(writer) << writer.error().ToString();
-    const Projection projection =
-        Projection::Make(*source_, evolved_, OnCastFailure::kFail, OnNullViolation::kFail);
-    std::vector<uint32_t> rows(static_cast<size_t>(batch->size()));
-    for (uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
-    const auto written = (*writer)->Write(batch, projection, rows);
-    EXPECT_TRUE(written) << written.error().ToString();
-    const auto part = (*writer)->Prepare(cut_);
-    EXPECT_TRUE(part) << part.error().ToString();
-    const auto token = Committer().Seal(context.identity, {&*part, 1});
-    EXPECT_TRUE(token) << token.error().ToString();
-    return *token;
   }
 
   int64_t Below(int64_t end) {

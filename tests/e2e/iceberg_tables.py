@@ -26,6 +26,7 @@ sink:
   sink.compaction.enabled: true
   sink.compaction.commit.interval: 1
   partition.key: "shop.bucketed:bucket[4](id);shop.regions:region;shop.log:truncate[10](v),region"
+  sort.key: "shop.bucketed:id desc;shop.log:truncate[100](v) desc nulls last,region"
 pipeline:
   name: shapes
   http.address: off
