@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """kill -9 at random moments of a stream into tables without a key, with schema changes between two checkpoints.
 
-usage: kill_append.py --driftless BIN [--kills N] [--seed N]
+usage: kill_append.py --driftless BIN [--sink paimon|iceberg] [--kills N] [--seed N]
 
-A row that were written twice or lost would show: nothing overwrites it. The seed is printed.
+A row that were written twice or lost would show: nothing overwrites it. Into Iceberg rows leave, too, and files are
+compacted after every commit. The seed is printed.
 """
 import argparse
 import json
@@ -16,7 +17,7 @@ TEXT = """source:
   type: file
   path: @FOLDER@/records.jsonl
 sink:
-  type: paimon
+  type: @SINK@
   name: lake
   catalog.properties.warehouse: @FOLDER@/warehouse
 pipeline:
@@ -26,7 +27,8 @@ pipeline:
 """
 ROWS = 12_000
 EVERY = 600  # rows between two statements on the same table
-options = argparse.Namespace(kills=60, seed=0)
+COMPACTION = "  sink.compaction.enabled: true\n  sink.compaction.commit.interval: 1\n"
+options = argparse.Namespace(kills=60, seed=0, sink="paimon")
 
 
 def write_records(folder):
@@ -46,6 +48,9 @@ def write_records(folder):
         row = {name: i for name in columns[table]}
         stream.row(table, row, key=None)
         truth[table].append(row)
+        if options.sink == "iceberg" and i % 40 == 39:
+            left = truth[table].pop(len(truth[table]) * (i // 40 % 10) // 10)
+            stream.row(table, None, "d", left, key=None)
         if i % EVERY != EVERY - 1:
             continue
         for table in truth:
@@ -78,7 +83,10 @@ def rows_come_exactly_once(driftless, folder):
         work = os.path.join(folder, str(kills.replays))
         os.makedirs(work)
         truth = write_records(work)
-        pipeline = Pipeline(driftless, work, TEXT)
+        text = TEXT.replace("@SINK@", options.sink)
+        if options.sink == "iceberg":
+            text = text.replace("pipeline:\n", COMPACTION + "pipeline:\n")
+        pipeline = Pipeline(driftless, work, text)
         kills.replay(pipeline)
         for table, expected in truth.items():
             rows = pipeline.rows(f"shop.{table}")
@@ -89,6 +97,7 @@ def rows_come_exactly_once(driftless, folder):
 if __name__ == "__main__":
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
+    ap.add_argument("--sink", choices=["paimon", "iceberg"], default="paimon")
     ap.add_argument("--kills", type=int, default=60)
     ap.add_argument("--seed", type=int, default=0)
     options = ap.parse_args()

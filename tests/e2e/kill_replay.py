@@ -57,7 +57,7 @@ def one_replay(args, case, work, rng, kills_left, longest_s):
                          f"{time.monotonic() - started:.1f} s\n" + f.read()[-6000:])
         break
     got, report = replay.compare(args, args.reader, case, pipeline, warehouse, work)
-    expected = replay.expected_of(args.case)
+    expected = replay.expected_of(replay.expectation(args))
     if got != expected:
         sys.exit(f"after {kills} kills the tables differ from the truth:\n{report}")
     return kills, last_s
@@ -73,6 +73,7 @@ def main():
     ap.add_argument("--sink", choices=["paimon", "iceberg"], default="paimon")
     ap.add_argument("--keep")
     args = ap.parse_args()
+    args.format_version = 2
     print(f"seed {args.seed}", flush=True)
     rng = random.Random(args.seed)
     case = replay.case_named(args.case)
