@@ -35,6 +35,7 @@ TEXT = """source:
 sink:
   type: iceberg
   name: lake
+  sort.key: "shop.orders:id desc nulls last"
   catalog.properties.uri: @URI@
   @CREDENTIAL@
 pipeline:
@@ -82,6 +83,12 @@ class Peers:
 
     def log(self):
         return self.ask("/__log").splitlines()
+
+    def oracle_table(self, table):
+        command = [os.path.join(PEER, "oracle"), "iceberg", "table", "--rest", self.uri, table]
+        read = subprocess.run(command, env=self.env, capture_output=True, text=True, encoding="utf-8")
+        check(read.returncode == 0, f"the reference implementation cannot read {table}: {read.stderr[-2000:]}")
+        return json.loads(read.stdout)
 
     def oracle_rows(self, table, *flags):
         command = [os.path.join(PEER, "oracle"), "iceberg", "rows", "--rest", self.uri, table, *flags]
@@ -201,6 +208,9 @@ def tables_are_followed(driftless, folder):
             commits_arrive(pipeline, shop, process, "rows after ADD COLUMN")
         for table, rows in shop.truth().items():
             check(canonical(peers.oracle_rows("shop." + table)) == rows, f"{table} as the reference implementation reads it")
+        # The catalog gives out field ids anew, and the order follows them.
+        orders = [f for o in peers.oracle_table("shop.orders")["sortOrders"] for f in o["fields"]]
+        check(orders == [{"transform": "identity", "source-id": 1, "direction": "desc", "null-order": "nulls-last"}], orders)
 
 
 def faults_are_survived(driftless, folder):

@@ -97,9 +97,11 @@ TEST(IcebergOracle, ReadsFilesOfSeveralSpecsAndASortOrder) {
       if (commit == 5 || commit == 11 || commit == 18) rig.Compact();
     }
     disk.ExpectReadBack(rig);
-    EXPECT_NE(disk.Ask("table").find(R"("source-id":2,"direction":"desc","null-order":"nulls-last")"),
+    if (has_key) continue;
+    const std::string table = disk.Ask("table");
+    EXPECT_NE(table.find(R"("source-id":2,"direction":"desc","null-order":"nulls-last")"),
               std::string::npos)
-        << disk.Ask("table");
+        << table;
     const std::string files = disk.Ask("files");
     EXPECT_NE(files.find("\"sortOrderId\":1"), std::string::npos) << files;
   }
