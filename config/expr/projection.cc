@@ -50,6 +50,29 @@ Error Plainly(const Error& error) {
       .Hint(error.hint());
 }
 
+// [EXCLUDE (a, b)] [RENAME (c AS d)] behind a star; one name needs no brackets.
+Result<void> ParseStarChanges(TokenCursor* cursor, ProjectionItem* item) {
+  if (cursor->Accept("EXCLUDE")) {
+    const bool list = cursor->Accept("(");
+    do {
+      DRIFTLESS_ASSIGN_OR_RETURN(std::string name, cursor->ExpectName());
+      item->excluded.push_back(std::move(name));
+    } while (list && cursor->Accept(","));
+    if (list) DRIFTLESS_TRY(cursor->Expect(")"));
+  }
+  if (cursor->Accept("RENAME")) {
+    const bool list = cursor->Accept("(");
+    do {
+      DRIFTLESS_ASSIGN_OR_RETURN(std::string from, cursor->ExpectName());
+      DRIFTLESS_TRY(cursor->Expect("AS"));
+      DRIFTLESS_ASSIGN_OR_RETURN(std::string to, cursor->ExpectName());
+      item->renamed.emplace_back(std::move(from), std::move(to));
+    } while (list && cursor->Accept(","));
+    if (list) DRIFTLESS_TRY(cursor->Expect(")"));
+  }
+  return {};
+}
+
 Result<ProjectionItem> ParseItem(TokenCursor* cursor) {
   ProjectionItem item;
   const size_t begin = cursor->Peek().begin;
@@ -61,6 +84,7 @@ Result<ProjectionItem> ParseItem(TokenCursor* cursor) {
   }
   if (item.expr.kind == ExprKind::kStar) {
     item.is_star = true;
+    DRIFTLESS_TRY(ParseStarChanges(cursor, &item));
     return item;
   }
   item.is_column = item.expr.kind == ExprKind::kColumn && item.expr.path.size() == 1;

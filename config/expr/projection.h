@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/expr/expr.h"
@@ -12,6 +13,8 @@ namespace driftless::flink {
 // One item of a SELECT list: *, a column, or an expression with its name.
 struct ProjectionItem {
   bool is_star = false;
+  std::vector<std::string> excluded;                         // * EXCLUDE (a, b)
+  std::vector<std::pair<std::string, std::string>> renamed;  // * RENAME (a AS b)
   bool is_column = false;  // a plain reference: its value is a column as it is
   std::string name;        // of the output column
   Expr expr;

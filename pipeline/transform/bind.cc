@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -145,7 +147,7 @@ class TransformBinder {
     for (size_t i = 0; i < rule.items.size(); ++i) {
       const flink::ProjectionItem& item = rule.items[i];
       if (item.is_star) {
-        Expand(rule, i, &list);
+        DRIFTLESS_TRY(Expand(rule, i, &list));
       } else {
         Result<void> added = AddItem(item, &list);
         if (!added) return std::move(added).error().Context("projection: " + item.name);
@@ -193,29 +195,58 @@ class TransformBinder {
   }
 
   // The name of the item that stands in the place of a column of `*`; empty: none.
-  std::string OverriderOf(const TransformRule& rule, size_t star, const Column& column) {
+  std::string OverriderOf(const TransformRule& rule, size_t star, const Column& column,
+                          const std::string& name) {
     for (size_t i = star + 1; i < rule.items.size(); ++i) {
       const flink::ProjectionItem& item = rule.items[i];
       if (item.is_star || item.is_column) continue;
       const std::vector<ColumnId>* before = binding_.Overridden(source_.incarnation, item.name);
       const bool bound = before != nullptr &&
                          std::find(before->begin(), before->end(), column.id) != before->end();
-      if (item.name == column.name && !bound) {
+      if (item.name == name && !bound) {
         binding_.Override(source_.incarnation, item.name, column.id);
       }
-      if (bound || item.name == column.name) return item.name;
+      if (bound || item.name == name) return item.name;
     }
     return "";
   }
 
-  void Expand(const TransformRule& rule, size_t star, List* list) {
+  // The column of the source that EXCLUDE or RENAME names; nothing where it has gone.
+  Result<std::optional<size_t>> StarColumn(const flink::ProjectionItem& star,
+                                           const std::string& name) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const size_t at, InputOf(name, star.expr.line, star.expr.column));
+    const TableTransform::Input& input = t_.inputs_[at];
+    if (input.column < 0) return std::optional<size_t>();
+    const auto column = static_cast<size_t>(input.column);
+    if (!EqualsIgnoringCase(source_.columns[column].name, name)) {
+      t_.stale_texts_.push_back("*: " + flink::QuoteName(name) + " is called " +
+                                flink::QuoteName(source_.columns[column].name) + " now");
+    }
+    return std::optional(column);
+  }
+
+  Result<void> Expand(const TransformRule& rule, size_t star, List* list) {
+    const flink::ProjectionItem& item = rule.items[star];
+    std::set<size_t> excluded;
+    std::map<size_t, std::string> renamed;
+    for (const std::string& name : item.excluded) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<size_t> column, StarColumn(item, name));
+      if (column) excluded.insert(*column);
+    }
+    for (const auto& [from, to] : item.renamed) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<size_t> column, StarColumn(item, from));
+      if (column) renamed[*column] = to;
+    }
     for (size_t i = 0; i < source_.columns.size(); ++i) {
+      if (excluded.contains(i)) continue;
       const Column& column = source_.columns[i];
+      const auto other = renamed.find(i);
+      const std::string& name = other == renamed.end() ? column.name : other->second;
       Column1 made;
-      made.name = OverriderOf(rule, star, column);
+      made.name = OverriderOf(rule, star, column, name);
       made.is_placeholder = !made.name.empty();
       if (!made.is_placeholder) {
-        made.name = column.name;
+        made.name = name;
         made.id = column.id;
         made.column = static_cast<int>(i);
         made.type = column.type;
@@ -227,6 +258,7 @@ class TransformBinder {
         *known = std::move(made);
       }
     }
+    return {};
   }
 
   Result<void> AddItem(const flink::ProjectionItem& item, List* list) {

@@ -311,5 +311,31 @@ TEST(TableTransformTest, WhatDoesNotFitTheTableIsSaidWithItsPlace) {
               HasSubstr("metadata column"));
 }
 
+TEST(TableTransformTest, AStarLeavesOutAndRenamesByIdentity) {
+  Binding binding;
+  const TableRules rules = Rules("* EXCLUDE (qty) RENAME (name AS label), 1 AS unit");
+  const Bound first = Bind(rules, Source(), &binding);
+  ASSERT_NE(first.transform, nullptr) << first.error;
+  EXPECT_THAT(Columns(*first.transform),
+              ElementsAre("id INT NOT NULL", "label VARCHAR(20)", "unit INT NOT NULL"));
+  // Both go on meaning the same columns when those are called otherwise, and the texts are told.
+  auto renamed = std::make_shared<TableSchema>(*Source());
+  renamed->columns[1].name = "title";
+  renamed->columns[2].name = "amount";
+  renamed->AddColumn("qty", LogicalType::Date());
+  const Bound second = Bind(rules, renamed, &binding);
+  ASSERT_NE(second.transform, nullptr) << second.error;
+  EXPECT_THAT(Columns(*second.transform),
+              ElementsAre("id INT NOT NULL", "label VARCHAR(20)", "qty DATE", "unit INT NOT NULL"));
+  EXPECT_THAT(second.transform->stale_texts(),
+              ElementsAre("*: `qty` is called `amount` now", "*: `name` is called `title` now"));
+}
+
+TEST(TableTransformTest, AStarRefusesNamesThatAreNotThere) {
+  Binding binding;
+  EXPECT_THAT(Bind(Rules("* EXCLUDE nam"), Source(), &binding).error,
+              HasSubstr("table shop.t has no column nam"));
+}
+
 }  // namespace
 }  // namespace driftless
