@@ -75,6 +75,12 @@ std::string CalciteName(const LogicalType& t) {
   return t.ToStringIgnoringNullability();
 }
 
+// Without length, precision and scale.
+std::string RootName(const LogicalType& t) {
+  const std::string name = CalciteName(t);
+  return t.kind() == TypeKind::kVarChar ? "VARCHAR" : name.substr(0, name.find('('));
+}
+
 std::string FamilyName(const LogicalType& t) {
   if (IsNumeric(t)) return "NUMERIC";
   if (t.IsCharacter()) return "CHARACTER";
@@ -292,9 +298,14 @@ class Inference {
       }
       return LogicalType::Boolean();
     }
-    if (!null && !LeastRestrictive(a, b) && !(IsNumeric(a) && b.IsCharacter()) &&
-        !(a.IsCharacter() && IsNumeric(b)) && !(IsDateTime(a) && b.IsCharacter()) &&
-        !(a.IsCharacter() && IsDateTime(b))) {
+    const bool number_is_text =
+        (IsNumeric(a) && b.IsCharacter()) || (a.IsCharacter() && IsNumeric(b));
+    if (scope_.refuses_number_is_text && number_is_text && !null && (op == "=" || op == "<>")) {
+      return SqlError(kValidationException, "implicit type conversion between " + RootName(a) +
+                                                " and " + RootName(b) + " is not supported now");
+    }
+    if (!null && !LeastRestrictive(a, b) && !number_is_text &&
+        !(IsDateTime(a) && b.IsCharacter()) && !(a.IsCharacter() && IsDateTime(b))) {
       return CannotApply(op, a, b);
     }
     return LogicalType::Boolean();

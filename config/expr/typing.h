@@ -17,6 +17,8 @@ struct Scope {
   std::vector<std::pair<std::string, LogicalType>> columns;
   std::string table;      // the name in front of a qualified column; empty: none allowed
   bool is_query = false;  // words the error of an unknown column
+  // Flink runs no query that sets a number equal to a text; transforms compare them by value.
+  bool refuses_number_is_text = false;
   // A function that is not built in: its type for these arguments, nothing where it is unknown.
   std::function<Result<std::optional<LogicalType>>(const std::vector<std::string>& path,
                                                    const std::vector<LogicalType>& arguments)>

@@ -21,78 +21,6 @@ Result<void> ResetKeys(TokenCursor* c, Verb verb, Statement* s) {
   return {};
 }
 
-Result<void> AddOrModify(TokenCursor* c, bool add, Statement* s) {
-  if (c->Accept("DISTRIBUTION")) {
-    s->verb = add ? Verb::kAlterTableAddDistribution : Verb::kAlterTableModifyDistribution;
-    DRIFTLESS_ASSIGN_OR_RETURN(s->distribution, ParseDistribution(c));
-    return {};
-  }
-  const bool partitions = add && (c->Is("PARTITION") || c->Is("IF"));
-  if (partitions) {
-    s->verb = Verb::kAlterTableAddPartitions;
-    if (c->Accept("IF")) {
-      DRIFTLESS_TRY(c->Expect("NOT"));
-      DRIFTLESS_TRY(c->Expect("EXISTS"));
-      s->cascade = true;
-      if (!c->Is("PARTITION")) return c->Unexpected();
-    }
-    while (c->Is("PARTITION")) {
-      DRIFTLESS_ASSIGN_OR_RETURN(PartitionSpec partition, ParsePartition(c));
-      if (c->Accept("WITH")) {
-        DRIFTLESS_ASSIGN_OR_RETURN(partition.options, ParseOptions(c));
-      }
-      s->partitions.push_back(std::move(partition));
-    }
-    return {};
-  }
-  s->verb = add ? Verb::kAlterTableAdd : Verb::kAlterTableModify;
-  if (!c->Is("(")) return ParseSchemaPart(c, true, &s->schema);
-  DRIFTLESS_ASSIGN_OR_RETURN(s->schema, ParseSchema(c, true));
-  return {};
-}
-
-Result<void> DropPart(TokenCursor* c, Statement* s) {
-  if (c->Is("PARTITION") || c->Is("IF")) {
-    s->verb = Verb::kAlterTableDropPartitions;
-    if (c->Accept("IF")) {
-      DRIFTLESS_TRY(c->Expect("EXISTS"));
-      s->cascade = true;
-      if (!c->Is("PARTITION")) return c->Unexpected();
-    }
-    do {
-      DRIFTLESS_ASSIGN_OR_RETURN(PartitionSpec partition, ParsePartition(c));
-      s->partitions.push_back(std::move(partition));
-    } while (c->Accept(","));
-    return {};
-  }
-  if (c->Accept("PRIMARY")) {
-    s->verb = Verb::kAlterTableDropKey;
-    return c->Expect("KEY");
-  }
-  if (c->Accept("WATERMARK")) {
-    s->verb = Verb::kAlterTableDropWatermark;
-    return {};
-  }
-  if (c->Accept("DISTRIBUTION")) {
-    s->verb = Verb::kAlterTableDropDistribution;
-    return {};
-  }
-  if (c->Accept("CONSTRAINT")) {
-    s->verb = Verb::kAlterTableDropConstraint;
-    DRIFTLESS_ASSIGN_OR_RETURN(std::string name, c->ExpectName());
-    s->new_name = {std::move(name)};
-    return {};
-  }
-  s->verb = Verb::kAlterTableDropColumns;
-  const bool list = c->Accept("(");
-  do {
-    DRIFTLESS_ASSIGN_OR_RETURN(Path column, c->ExpectPath());
-    s->columns.push_back(std::move(column));
-  } while (list && c->Accept(","));
-  if (list) return c->Expect(")");
-  return {};
-}
-
 Result<void> AlterTable(TokenCursor* c, Statement* s) {
   if (c->Accept("IF")) {
     DRIFTLESS_TRY(c->Expect("EXISTS"));
@@ -113,9 +41,9 @@ Result<void> AlterTable(TokenCursor* c, Statement* s) {
   }
   if (c->Accept("SET")) return SetOptions(c, Verb::kAlterTableSet, s);
   if (c->Accept("RESET")) return ResetKeys(c, Verb::kAlterTableReset, s);
-  if (c->Accept("ADD")) return AddOrModify(c, true, s);
-  if (c->Accept("MODIFY")) return AddOrModify(c, false, s);
-  if (c->Accept("DROP")) return DropPart(c, s);
+  if (c->Accept("ADD")) return ParseAddOrModify(c, true, s);
+  if (c->Accept("MODIFY")) return ParseAddOrModify(c, false, s);
+  if (c->Accept("DROP")) return ParseDropPart(c, s);
   return c->Unexpected();
 }
 
@@ -164,6 +92,78 @@ Result<void> AlterFunction(TokenCursor* c, Statement* s) {
 }
 
 }  // namespace
+
+Result<void> ParseAddOrModify(TokenCursor* c, bool add, Statement* s) {
+  if (c->Accept("DISTRIBUTION")) {
+    s->verb = add ? Verb::kAlterTableAddDistribution : Verb::kAlterTableModifyDistribution;
+    DRIFTLESS_ASSIGN_OR_RETURN(s->distribution, ParseDistribution(c));
+    return {};
+  }
+  const bool partitions = add && (c->Is("PARTITION") || c->Is("IF"));
+  if (partitions) {
+    s->verb = Verb::kAlterTableAddPartitions;
+    if (c->Accept("IF")) {
+      DRIFTLESS_TRY(c->Expect("NOT"));
+      DRIFTLESS_TRY(c->Expect("EXISTS"));
+      s->cascade = true;
+      if (!c->Is("PARTITION")) return c->Unexpected();
+    }
+    while (c->Is("PARTITION")) {
+      DRIFTLESS_ASSIGN_OR_RETURN(PartitionSpec partition, ParsePartition(c));
+      if (c->Accept("WITH")) {
+        DRIFTLESS_ASSIGN_OR_RETURN(partition.options, ParseOptions(c));
+      }
+      s->partitions.push_back(std::move(partition));
+    }
+    return {};
+  }
+  s->verb = add ? Verb::kAlterTableAdd : Verb::kAlterTableModify;
+  if (!c->Is("(")) return ParseSchemaPart(c, true, &s->schema);
+  DRIFTLESS_ASSIGN_OR_RETURN(s->schema, ParseSchema(c, true));
+  return {};
+}
+
+Result<void> ParseDropPart(TokenCursor* c, Statement* s) {
+  if (c->Is("PARTITION") || c->Is("IF")) {
+    s->verb = Verb::kAlterTableDropPartitions;
+    if (c->Accept("IF")) {
+      DRIFTLESS_TRY(c->Expect("EXISTS"));
+      s->cascade = true;
+      if (!c->Is("PARTITION")) return c->Unexpected();
+    }
+    do {
+      DRIFTLESS_ASSIGN_OR_RETURN(PartitionSpec partition, ParsePartition(c));
+      s->partitions.push_back(std::move(partition));
+    } while (c->Accept(","));
+    return {};
+  }
+  if (c->Accept("PRIMARY")) {
+    s->verb = Verb::kAlterTableDropKey;
+    return c->Expect("KEY");
+  }
+  if (c->Accept("WATERMARK")) {
+    s->verb = Verb::kAlterTableDropWatermark;
+    return {};
+  }
+  if (c->Accept("DISTRIBUTION")) {
+    s->verb = Verb::kAlterTableDropDistribution;
+    return {};
+  }
+  if (c->Accept("CONSTRAINT")) {
+    s->verb = Verb::kAlterTableDropConstraint;
+    DRIFTLESS_ASSIGN_OR_RETURN(std::string name, c->ExpectName());
+    s->new_name = {std::move(name)};
+    return {};
+  }
+  s->verb = Verb::kAlterTableDropColumns;
+  const bool list = c->Accept("(");
+  do {
+    DRIFTLESS_ASSIGN_OR_RETURN(Path column, c->ExpectPath());
+    s->columns.push_back(std::move(column));
+  } while (list && c->Accept(","));
+  if (list) return c->Expect(")");
+  return {};
+}
 
 Result<void> ParseLanguage(TokenCursor* c, Statement* s) {
   s->language = "JAVA";

@@ -6,6 +6,7 @@
 
 #include "config/expr/expr_print.h"
 #include "config/expr/lexer.h"
+#include "config/expr/typing.h"
 #include "config/sql/create_table.h"
 #include "config/sql/function_names.h"
 #include "config/sql/schema_check.h"
@@ -13,23 +14,10 @@
 namespace driftless::flink {
 namespace {
 
-constexpr std::string_view kPrefix = "Failed to execute ALTER TABLE statement.\n";
-
-Error Failed(const std::string& message) {
-  return SqlError(kValidationException, std::string(kPrefix) + message);
-}
-
 std::string QuotedPath(const Path& path) {
   std::string text;
   for (const auto& part : path) text += (text.empty() ? "" : ".") + QuoteName(part);
   return text;
-}
-
-Result<void> CheckNotNested(const Path& path) {
-  if (path.size() <= 1) return {};
-  return SqlError("java.lang.UnsupportedOperationException",
-                  std::string(kPrefix) + "Altering the nested row type " + QuotedPath(path) +
-                      " is not supported yet.");
 }
 
 size_t IndexOf(const std::vector<Column>& columns, std::string_view name) {
@@ -43,6 +31,22 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 }
 
 }  // namespace
+
+std::string TableAlteration::Prefix() const {
+  return std::string("Failed to execute ALTER ") + (s_.materialized ? "MATERIALIZED " : "") +
+         "TABLE statement.\n";
+}
+
+Error TableAlteration::Failed(const std::string& message) const {
+  return SqlError(kValidationException, Prefix() + message);
+}
+
+Result<void> TableAlteration::CheckNotNested(const Path& path) const {
+  if (path.size() <= 1) return {};
+  return SqlError(
+      "java.lang.UnsupportedOperationException",
+      Prefix() + "Altering the nested row type " + QuotedPath(path) + " is not supported yet.");
+}
 
 Result<void> TableAlteration::Run() {
   DRIFTLESS_TRY(CheckConstraints(s_.schema.keys));
@@ -58,8 +62,9 @@ Result<void> TableAlteration::Run() {
     return SqlError(kValidationException,
                     "Table " + name_.Quoted() + " doesn't exist or is a temporary table.");
   }
-  if (table->kind == TableKind::kView) {
-    return SqlError(kValidationException, "ALTER TABLE for a view is not allowed");
+  if (table->kind != (s_.materialized ? TableKind::kMaterialized : TableKind::kTable)) {
+    return SqlError(kValidationException,
+                    "ALTER TABLE for a " + std::string(KindName(table->kind)) + " is not allowed");
   }
   if (s_.verb == Verb::kAlterTableRename) return Rename();
   table_ = *table;
@@ -67,7 +72,12 @@ Result<void> TableAlteration::Run() {
   if (s_.verb != Verb::kAlterTableSet && s_.verb != Verb::kAlterTableReset) {
     Scope scope;
     scope.user_function = FunctionsOf(session_);
-    DRIFTLESS_TRY(ResolveTable(scope, &table_));
+    auto resolved = ResolveTable(scope, &table_);
+    if (!resolved && s_.materialized) {
+      return SqlError(kTableException, "Could not execute AlterTable in path " + name_.Quoted() +
+                                           "\nCaused by: " + resolved.error().message());
+    }
+    DRIFTLESS_TRY(std::move(resolved));
   }
   *table = std::move(table_);
   return {};
@@ -185,12 +195,16 @@ Result<void> TableAlteration::PlaceColumns(bool add) {
     size_t at = IndexOf(table_.columns, name);
     if (add) {
       if (at < table_.columns.size()) {
-        return Failed("Column `" + name + "` already exists in the table.");
+        return Failed("Column `" + name + "` already exists in the " +
+                      std::string(KindName(table_.kind)) + ".");
       }
+      DRIFTLESS_TRY(CheckInQuery(column));
     } else {
       if (at == table_.columns.size()) {
-        return Failed("Column `" + name + "` does not exist in the table.");
+        return Failed("Column `" + name + "` does not exist in the " +
+                      std::string(KindName(table_.kind)) + ".");
       }
+      DRIFTLESS_TRY(CheckWidened(table_.columns[at], column));
       if (!column.comment) column.comment = table_.columns[at].comment;
       const bool key = s_.schema.keys.empty() && table_.key && Contains(table_.key->columns, name);
       if (key && column.kind == ColumnKind::kPhysical) column.type = column.type.NotNull();
@@ -222,6 +236,26 @@ Result<void> TableAlteration::PlaceColumns(bool add) {
                           std::move(column));
   }
   return {};
+}
+
+// What a materialized table stores comes from its query.
+Result<void> TableAlteration::CheckInQuery(const Column& column) const {
+  if (!s_.materialized || column.kind == ColumnKind::kComputed) return {};
+  return Failed(
+      "Invalid schema change. All persisted (physical and metadata) columns in the schema part "
+      "need to be present in the query part.\nHowever, " +
+      std::string(column.kind == ColumnKind::kPhysical ? "physical" : "metadata") + " column " +
+      QuoteName(column.name) + " could not be found in the query.");
+}
+
+Result<void> TableAlteration::CheckWidened(const Column& from, const Column& to) const {
+  if (!s_.materialized || from.kind == ColumnKind::kComputed || to.kind == ColumnKind::kComputed) {
+    return {};
+  }
+  const auto both = LeastRestrictive(from.type, to.type);
+  if (both && both->EqualsIgnoringNullability(to.type)) return {};
+  return Failed("Column '" + from.name + "' with type " + from.type.ToString() +
+                " can not be changed to type " + to.type.ToString() + ".");
 }
 
 Result<void> TableAlteration::SetWatermark(bool add) {
@@ -264,7 +298,9 @@ Result<void> TableAlteration::SetKey(bool add) {
   for (const NameAt& column : spec.columns) {
     key.columns.push_back(column.name);
     const size_t at = IndexOf(table_.columns, column.name);
-    if (at < table_.columns.size() && table_.columns[at].kind == ColumnKind::kPhysical) {
+    // The types of a materialized table are those of its query.
+    if (!s_.materialized && at < table_.columns.size() &&
+        table_.columns[at].kind == ColumnKind::kPhysical) {
       table_.columns[at].type = table_.columns[at].type.NotNull();
     }
   }
@@ -300,6 +336,12 @@ Result<void> TableAlteration::DropColumns() {
     DRIFTLESS_TRY(CheckUnused(name, gone, true));
     gone.push_back(name);
   }
+  std::string in_query;
+  for (const std::string& name : names) {
+    if (!s_.materialized || table_.Find(name)->kind == ColumnKind::kComputed) continue;
+    in_query += (in_query.empty() ? "'" : ", '") + name + "'";
+  }
+  if (!in_query.empty()) return Failed("Column(s) (" + in_query + ") are used in query.");
   std::erase_if(table_.columns, [&](const Column& column) { return Contains(gone, column.name); });
   return {};
 }
@@ -343,7 +385,8 @@ Result<void> TableAlteration::SetDistribution(bool add) {
 Result<void> TableAlteration::DropDistribution() {
   if (!table_.distribution) {
     return SqlError(kValidationException,
-                    "Table " + name_.Quoted() + " does not have a distribution to drop.");
+                    std::string(s_.materialized ? "Materialized table " : "Table ") +
+                        name_.Quoted() + " does not have a distribution to drop.");
   }
   table_.distribution.reset();
   return {};

@@ -7,7 +7,8 @@
 
 namespace driftless::flink {
 
-// ALTER TABLE: works on a copy of the table that replaces the old one only when all checks passed.
+// ALTER TABLE, and what ALTER MATERIALIZED TABLE has in common with it: works on a copy of
+// the table that replaces the old one only when all checks passed.
 class TableAlteration {
  public:
   TableAlteration(Session* session, const Statement& statement)
@@ -16,6 +17,11 @@ class TableAlteration {
   Result<void> Run();
 
  private:
+  std::string Prefix() const;
+  Error Failed(const std::string& message) const;
+  Result<void> CheckNotNested(const Path& path) const;
+  Result<void> CheckInQuery(const Column& column) const;
+  Result<void> CheckWidened(const Column& from, const Column& to) const;
   Result<void> Apply();
   Result<void> Rename();
   Result<void> RenameColumn();

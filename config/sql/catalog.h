@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct PrimaryKey {
   std::vector<std::string> columns;
 };
 
-enum class TableKind : uint8_t { kTable, kView };
+enum class TableKind : uint8_t { kTable, kView, kMaterialized };
 
 struct TableEntry {
   TableKind kind = TableKind::kTable;
@@ -50,7 +51,9 @@ struct TableEntry {
   std::vector<std::string> partition_keys;
   std::optional<Distribution> distribution;
   std::vector<OptionList> partitions;    // in the order of their creation
-  std::string query;                     // kView: expanded; empty where the Table API made it
+  std::string query;                     // expanded; empty for a view that the Table API made
+  std::string freshness;                 // kMaterialized: as in INTERVAL '30' SECOND
+  bool refreshes_fully = false;          // kMaterialized: REFRESH_MODE
   std::shared_ptr<const Relation> rows;  // of a view that the Table API made
 
   const Column* Find(std::string_view name) const {
@@ -60,6 +63,9 @@ struct TableEntry {
     return nullptr;
   }
 };
+
+std::string_view KindName(TableKind kind);     // "table", "view", "materialized table"
+std::string_view KindKeyword(TableKind kind);  // the same in upper case
 
 struct FunctionEntry {
   std::string class_name;

@@ -39,7 +39,7 @@ std::string Lines(const std::vector<std::string>& lines) {
 std::string CreateText(const ObjectName& name, const TableEntry& table, bool temporary) {
   const bool view = table.kind == TableKind::kView;
   std::string text = std::string("CREATE ") + (temporary ? "TEMPORARY " : "") +
-                     (view ? "VIEW " : "TABLE ") + name.Quoted() + " (\n";
+                     std::string(KindKeyword(table.kind)) + " " + name.Quoted() + " (\n";
   std::vector<std::string> lines;
   for (const Column& column : table.columns) {
     lines.push_back(view ? "  " + QuoteName(column.name) : ColumnText(column));
@@ -68,6 +68,11 @@ std::string CreateText(const ObjectName& name, const TableEntry& table, bool tem
       options.push_back("  " + QuoteString(key) + " = " + QuoteString(value));
     }
     text += "WITH (\n" + Lines(options) + "\n)\n";
+  }
+  if (table.kind == TableKind::kMaterialized) {
+    text += "START_MODE = FROM_BEGINNING\nFRESHNESS = " + table.freshness +
+            "\nREFRESH_MODE = " + (table.refreshes_fully ? "FULL" : "CONTINUOUS") + "\nAS " +
+            table.query + "\n";
   }
   return text;
 }

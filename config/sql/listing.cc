@@ -94,15 +94,15 @@ Result<std::string> Listing::Print() const {
 
 Result<std::string> Listing::Show() const {
   const std::string& word = s_.word;
-  if (word == "TABLES") return Tables("table name", false);
-  if (word == "VIEWS") return Tables("view name", true);
+  if (word == "TABLES") return Tables("table name", std::nullopt);
+  if (word == "VIEWS") return Tables("view name", TableKind::kView);
   if (word == "COLUMNS") return Columns(s_.name);
   if (word == "DATABASES") return Databases();
   if (word == "PARTITIONS") return Partitions();
   if (word == "FUNCTIONS") return Functions(false);
   if (word == "USER FUNCTIONS") return Functions(true);
   if (word == "MODELS") return Models();
-  if (word == "MATERIALIZED TABLES") return Names("materialized table", {});
+  if (word == "MATERIALIZED TABLES") return Tables("materialized table", TableKind::kMaterialized);
   if (word == "JARS") return Names("jars", {});
   if (word == "CATALOGS") {
     std::vector<std::string> names;
@@ -144,7 +144,7 @@ Result<std::string> Listing::Names(std::string_view header, std::vector<std::str
   return Tableau({std::string(header)}, rows);
 }
 
-Result<std::string> Listing::Tables(std::string_view header, bool only_views) const {
+Result<std::string> Listing::Tables(std::string_view header, std::optional<TableKind> only) const {
   ObjectName where{session_.catalog_, session_.database_, ""};
   if (s_.name.size() > 2) {
     std::string text;
@@ -163,11 +163,11 @@ Result<std::string> Listing::Tables(std::string_view header, bool only_views) co
   }
   std::set<std::string> names;
   for (const auto& [name, table] : database->tables) {
-    if (!only_views || table.kind == TableKind::kView) names.insert(name);
+    if (!only || table.kind == *only) names.insert(name);
   }
   for (const auto& [name, table] : session_.temporary_tables_) {
     if (name.catalog != where.catalog || name.database != where.database) continue;
-    if (!only_views || table.kind == TableKind::kView) names.insert(name.object);
+    if (!only || table.kind == *only) names.insert(name.object);
   }
   return Names(header, {names.begin(), names.end()});
 }
@@ -277,23 +277,27 @@ Result<std::string> Listing::ShowCreate() const {
   DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, session_.Qualify(s_.name));
   bool temporary = false;
   const TableEntry* table = session_.FindAny(name, &temporary);
-  if (s_.word == "MATERIALIZED TABLE") {
+  if (s_.word == "MATERIALIZED TABLE" &&
+      (table == nullptr || table->kind != TableKind::kMaterialized)) {
     return Invalid("Could not execute SHOW CREATE MATERIALIZED TABLE " + name.Summary() +
                    ". Materialized table with identifier " + name.Quoted() + " does not exist.");
   }
-  const bool view = s_.word == "VIEW";
+  const TableKind wanted = s_.word == "VIEW"    ? TableKind::kView
+                           : s_.word == "TABLE" ? TableKind::kTable
+                                                : TableKind::kMaterialized;
   if (table == nullptr) {
-    return Invalid("Could not execute SHOW CREATE " + s_.word + ". " + (view ? "View" : "Table") +
-                   " with identifier " + name.Quoted() + " does not exist.");
+    return Invalid("Could not execute SHOW CREATE " + s_.word + ". " +
+                   (wanted == TableKind::kView ? "View" : "Table") + " with identifier " +
+                   name.Quoted() + " does not exist.");
   }
-  if ((table->kind == TableKind::kView) != view) {
+  if (table->kind != wanted) {
     return SqlError(kTableException, "SHOW CREATE " + s_.word + " is only supported for " +
-                                         (view ? "views" : "tables") + ", but " + name.Quoted() +
-                                         " is a " + (view ? "table" : "view") +
-                                         ". Please use SHOW CREATE " + (view ? "TABLE" : "VIEW") +
-                                         " instead.");
+                                         std::string(KindName(wanted)) + "s, but " + name.Quoted() +
+                                         " is a " + std::string(KindName(table->kind)) +
+                                         ". Please use SHOW CREATE " +
+                                         std::string(KindKeyword(table->kind)) + " instead.");
   }
-  if (view && table->query.empty()) {
+  if (wanted == TableKind::kView && table->query.empty()) {
     return SqlError(kTableException,
                     "SHOW CREATE VIEW is not supported for views registered by Table API.");
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ class Listing {
  private:
   Result<std::string> Show() const;
   Result<std::string> Names(std::string_view header, std::vector<std::string> names) const;
-  Result<std::string> Tables(std::string_view header, bool only_views) const;
+  Result<std::string> Tables(std::string_view header, std::optional<TableKind> only) const;
   Result<std::string> Databases() const;
   Result<std::string> Functions(bool user_only) const;
   Result<std::string> Models() const;

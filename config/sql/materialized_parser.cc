@@ -2,6 +2,7 @@
 
 #include "config/expr/expr_parser.h"
 #include "config/expr/lexer.h"
+#include "config/sql/alter_parser.h"
 #include "config/sql/schema_parser.h"
 
 namespace driftless::flink {
@@ -14,9 +15,10 @@ void TakeQuery(TokenCursor* c, std::string_view sql, Statement* s) {
   s->query = std::string(sql.substr(s->query_at, end - s->query_at));
 }
 
-Result<void> RefreshMode(TokenCursor* c) {
+Result<void> RefreshMode(TokenCursor* c, Statement* s) {
   DRIFTLESS_TRY(c->Expect("="));
-  if (c->Accept("FULL") || c->Accept("CONTINUOUS")) return {};
+  s->refreshes_fully = c->Accept("FULL");
+  if (*s->refreshes_fully || c->Accept("CONTINUOUS")) return {};
   return c->Unexpected();
 }
 
@@ -42,7 +44,7 @@ Result<void> Clauses(TokenCursor* c, Statement* s) {
     DRIFTLESS_TRY(c->Expect("="));
     DRIFTLESS_ASSIGN_OR_RETURN(s->freshness, ParseExpr(c));
   }
-  if (c->Accept("REFRESH_MODE")) DRIFTLESS_TRY(RefreshMode(c));
+  if (c->Accept("REFRESH_MODE")) DRIFTLESS_TRY(RefreshMode(c, s));
   return {};
 }
 
@@ -72,8 +74,14 @@ Result<void> ParseAlterMaterialized(TokenCursor* c, std::string_view sql, Statem
     return c->Unexpected();  // there is no IF EXISTS
   }
   DRIFTLESS_ASSIGN_OR_RETURN(s->name, c->ExpectPath());
-  for (const std::string_view word :
-       {"SUSPEND", "RESUME", "REFRESH", "SET", "RESET", "ADD", "MODIFY", "DROP", "AS"}) {
+  for (const std::string_view word : {"ADD", "MODIFY", "DROP"}) {
+    if (!c->Accept(word)) continue;
+    s->word = word;
+    s->materialized = true;
+    if (c->Is("PARTITION") || c->Is("IF")) return c->Unexpected();
+    return word == "DROP" ? ParseDropPart(c, s) : ParseAddOrModify(c, word == "ADD", s);
+  }
+  for (const std::string_view word : {"SUSPEND", "RESUME", "REFRESH", "SET", "RESET", "AS"}) {
     if (!c->Accept(word)) continue;
     s->word = word;
     TakeQuery(c, sql, s);

@@ -82,6 +82,7 @@ class QueryRun {
   EvalContext Context() const {
     EvalContext context;
     context.scope.user_function = FunctionsOf(session_);
+    context.scope.refuses_number_is_text = true;
     context.zone = zone_;
     context.now_micros = now_micros_;
     return context;

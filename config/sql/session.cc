@@ -19,15 +19,48 @@ std::string ObjectName::Quoted() const {
 
 std::string ObjectName::Summary() const { return catalog + "." + database + "." + object; }
 
-Session::Session(FunctionLoader loader) : loader_(std::move(loader)) {
+std::string_view KindName(TableKind kind) {
+  switch (kind) {
+    case TableKind::kTable: return "table";
+    case TableKind::kView: return "view";
+    case TableKind::kMaterialized: return "materialized table";
+  }
+  return "table";
+}
+
+std::string_view KindKeyword(TableKind kind) {
+  switch (kind) {
+    case TableKind::kTable: return "TABLE";
+    case TableKind::kView: return "VIEW";
+    case TableKind::kMaterialized: return "MATERIALIZED TABLE";
+  }
+  return "TABLE";
+}
+
+Session::Session(FunctionLoader loader, Front front) : loader_(std::move(loader)), front_(front) {
   Catalog& catalog = catalogs_[catalog_];
   catalog.default_database = database_;
   catalog.databases[database_];
 }
 
 Result<std::string> Session::Execute(std::string_view sql) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const Statement statement, ParseStatement(sql));
-  return Run(statement, sql);
+  const auto statement = ParseStatement(sql);
+  if (!statement) return AsFrontSays(statement.error());
+  auto text = Run(*statement, sql);
+  if (text && front_ == Front::kTableEnvironment && text->starts_with("[INFO]")) *text = "OK\n";
+  return text;
+}
+
+// The environment puts the parser's error into others.
+Error Session::AsFrontSays(const Error& error) const {
+  const std::string& text = error.message();
+  if (front_ == Front::kClient || !text.starts_with(kParseException)) return error;
+  const std::string cause = text.substr(kParseException.size() + 2);
+  return SqlError("org.apache.flink.table.api.SqlParserException",
+                  "SQL parse failed. " + cause +
+                      "\nCaused by: org.apache.calcite.sql.parser.SqlParseException: " + cause +
+                      "\nCaused by: " + text)
+      .At(error.line(), error.column());
 }
 
 Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
@@ -37,6 +70,7 @@ Result<std::string> Session::Run(const Statement& s, std::string_view sql) {
                     "Only 'INSERT/CREATE TABLE AS' statement is allowed in Statement Set or use "
                     "'END' statement to submit Statement Set.");
   }
+  if (s.materialized) return RunMaterialized(s, sql);
   switch (s.verb) {
     case Verb::kShow:
     case Verb::kShowCreate:
@@ -182,11 +216,10 @@ bool Session::IsBatch() const {
 
 Result<void> Session::DropTableOrView(const Statement& s) {
   DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
-  const bool view = s.verb == Verb::kDropView;
+  const TableKind kind = s.verb == Verb::kDropView ? TableKind::kView : TableKind::kTable;
   const auto temporary = temporary_tables_.find(name);
   if (s.temporary) {
-    const bool right_kind = temporary != temporary_tables_.end() &&
-                            (temporary->second.kind == TableKind::kView) == view;
+    const bool right_kind = temporary != temporary_tables_.end() && temporary->second.kind == kind;
     if (right_kind) {
       temporary_tables_.erase(temporary);
     } else if (!s.if_exists) {
@@ -196,7 +229,7 @@ Result<void> Session::DropTableOrView(const Statement& s) {
     return {};
   }
   if (temporary != temporary_tables_.end()) {
-    const std::string word = view ? "view" : "table";
+    const std::string word(KindName(kind));
     return SqlError(kValidationException, "Temporary " + word + " with identifier '" +
                                               name.Quoted() +
                                               "' exists. Drop it first before removing the "
@@ -204,9 +237,9 @@ Result<void> Session::DropTableOrView(const Statement& s) {
                                               word + ".");
   }
   TableEntry* table = FindPermanent(name);
-  if (table == nullptr || (table->kind == TableKind::kView) != view) {
+  if (table == nullptr || table->kind != kind) {
     if (s.if_exists) return {};
-    return SqlError(kValidationException, std::string(view ? "View" : "Table") +
+    return SqlError(kValidationException, std::string(kind == TableKind::kView ? "View" : "Table") +
                                               " with identifier '" + name.Summary() +
                                               "' does not exist.");
   }
@@ -222,8 +255,10 @@ Result<void> Session::Truncate(const Statement& s) {
                                               "' in any of the catalogs [" + CatalogNames() +
                                               "], nor as a temporary table.");
   }
-  if (table->kind == TableKind::kView) {
-    return SqlError(kValidationException, "TRUNCATE TABLE for a view is not allowed");
+  if (table->kind != TableKind::kTable) {
+    return SqlError(
+        kValidationException,
+        "TRUNCATE TABLE for a " + std::string(KindName(table->kind)) + " is not allowed");
   }
   if (!IsBatch()) {
     return SqlError(kTableException,

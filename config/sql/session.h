@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,6 +15,10 @@
 
 namespace driftless::flink {
 
+struct ResolvedQuery;
+struct RowJob;
+class SqlHost;
+
 // What a user function's class says of itself; nothing where the class is unknown.
 struct FunctionSignature {
   LogicalType argument;
@@ -21,12 +26,16 @@ struct FunctionSignature {
 };
 using FunctionLoader = std::function<std::optional<FunctionSignature>(std::string_view class_name)>;
 
+// Whose words a session uses: those of Flink's SQL client, or those of executeSql(..).print() of a
+// TableEnvironment, which says OK, and what caused an error behind "Caused by: ".
+enum class Front : uint8_t { kClient, kTableEnvironment };
+
 // One Flink SQL session: catalogs, settings, and the execution of statements on them. Not
 // thread-safe. A moved-in loader tells the types of user functions; without one, functions of
 // classes cannot be used in expressions.
 class Session {
  public:
-  explicit Session(FunctionLoader loader = {});
+  explicit Session(FunctionLoader loader = {}, Front front = Front::kClient);
 
   // Executes one statement, with or without its final ";". Returns what Flink's client prints, a
   // line feed at the end. Errors: "<exception class>: <message>" as Flink's client shows them;
@@ -36,6 +45,10 @@ class Session {
   // Where rows go that are put into a table with the connector `print`: one text a row, as Flink's
   // connector writes it. Without it they go nowhere.
   void SetPrint(std::function<void(std::string_view)> print) { print_ = std::move(print); }
+
+  // Who carries out INSERTs that read tables of connectors. It outlives the session; without one
+  // they are refused.
+  void SetHost(SqlHost* host) { host_ = host; }
 
   // How often an Execute changed something that a later statement can see.
   uint64_t changes() const { return changes_; }
@@ -77,11 +90,12 @@ class Session {
   Result<std::string> RunQuery(const Statement& s, std::string_view sql);
   Result<TimeZone> Zone() const;
   Result<std::string> RunInsert(const Statement& s, std::string_view sql);
+  Result<void> SubmitJob(RowJob job);
   Result<std::string> CreateTableAs(const Statement& s, std::string_view sql);
   Result<std::string> RunStatementSet(const Statement& s);
   Result<std::string> Explain(const Statement& s, std::string_view sql) const;
   Result<void> CheckSink(const ObjectName& name, const TableEntry& table) const;
-  // Puts rows into a table whose connector is `print` or `blackhole`.
+  // Puts rows into a table: here where its connector is `print` or `blackhole`, else by a pipeline.
   Result<void> Fill(const ObjectName& name, const TableEntry& table,
                     const std::vector<std::string>& columns, const Relation& rows);
   Result<std::string> RunCatalogs(const Statement& s);
@@ -89,6 +103,12 @@ class Session {
   Result<std::string> RunModels(const Statement& s);
   Result<std::string> RunMaterialized(const Statement& s, std::string_view sql);
   Result<std::string> CreateMaterialized(const Statement& s, std::string_view sql);
+  Result<std::string> DropMaterialized(const Statement& s);
+  Result<std::string> AlterMaterialized(const Statement& s, std::string_view sql);
+  Result<void> StoreMaterialized(const Statement& s, const ObjectName& name,
+                                 const ResolvedQuery& query);
+  Error AsFrontSays(const Error& error) const;
+  bool IsEnvironment() const { return front_ == Front::kTableEnvironment; }
   Result<std::string> RunSettings(const Statement& s);
 
   Result<void> DropTableOrView(const Statement& s);
@@ -127,6 +147,7 @@ class Session {
   const FunctionEntry* FindFunction(const Path& path, bool* temporary, bool* system) const;
 
   FunctionLoader loader_;
+  Front front_;
   std::map<std::string, Catalog> catalogs_;
   std::string catalog_ = "default_catalog";
   std::string database_ = "default_database";
@@ -138,6 +159,8 @@ class Session {
   std::vector<std::string> modules_ = {"core"};
   uint64_t changes_ = 0;
   std::function<void(std::string_view)> print_;
+  SqlHost* host_ = nullptr;
+  std::vector<RowJob>* set_jobs_ = nullptr;  // while a statement set is put together
   bool in_statement_set_ = false;
   std::vector<std::string> statement_set_;  // the INSERTs that END runs
 };

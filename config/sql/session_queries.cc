@@ -12,7 +12,9 @@
 #include "config/sql/create_table.h"
 #include "config/sql/query.h"
 #include "config/sql/query_run.h"
+#include "config/sql/row_job.h"
 #include "config/sql/session.h"
+#include "config/sql/sql_host.h"
 #include "config/sql/statement_parser.h"
 #include "config/sql/tableau.h"
 #include "schema/base/clock.h"
@@ -30,9 +32,9 @@ Error AsSqlError(Error error) {
   // A text that is no number, as Java words it.
   const size_t quote = text.starts_with("CAST('") ? text.find("' AS ") : std::string::npos;
   if (quote != std::string::npos && text.ends_with("says no value")) {
-    return std::move(SqlError("java.lang.NumberFormatException",
-                              "For input string: '" + text.substr(6, quote - 6) +
-                                  "'. Invalid character found."))
+    return std::move(SqlError("java.lang.NumberFormatException", "For input string: '" +
+                                                                     text.substr(6, quote - 6) +
+                                                                     "'. Invalid character found."))
         .At(error.line(), error.column());
   }
   return std::move(SqlError("org.apache.flink.table.api.TableRuntimeException", text))
@@ -67,20 +69,14 @@ std::string Submitted() {
          std::string(id) + "\n\n";
 }
 
-std::string SchemaText(const std::vector<Field>& fields) {
-  std::string text;
-  for (const Field& field : fields) {
-    text += (text.empty() ? "" : ", ") + field.name + ": " + field.type.ToString();
-  }
-  return "[" + text + "]";
-}
+}  // namespace
 
-std::vector<Column> WithoutComputed(const TableEntry& table) {
-  std::vector<Column> columns = table.columns;
-  std::erase_if(columns, [](const Column& c) {
-    return c.kind == ColumnKind::kComputed || (c.kind == ColumnKind::kMetadata && c.is_virtual);
-  });
-  return columns;
+namespace {
+
+bool IsFilledHere(const TableEntry& table) {
+  const auto connector = table.options.find("connector");
+  return connector != table.options.end() &&
+         (connector->second == "print" || connector->second == "blackhole");
 }
 
 }  // namespace
@@ -91,11 +87,7 @@ Result<void> Session::CheckSink(const ObjectName& name, const TableEntry& table)
                                               "' in any of the catalogs [" + CatalogNames() +
                                               "], nor as a temporary table.");
   }
-  const auto connector = table.options.find("connector");
-  if (connector != table.options.end() &&
-      (connector->second == "print" || connector->second == "blackhole")) {
-    return {};
-  }
+  if (host_ != nullptr || IsFilledHere(table)) return {};
   return MakeError(ErrorKind::kUnsupported,
                    "the statement is right, and a session fills tables of the connectors print and "
                    "blackhole only")
@@ -104,51 +96,30 @@ Result<void> Session::CheckSink(const ObjectName& name, const TableEntry& table)
 
 Result<void> Session::Fill(const ObjectName& name, const TableEntry& table,
                            const std::vector<std::string>& columns, const Relation& rows) {
-  const std::vector<Column> all = WithoutComputed(table);
-  std::vector<Field> sink;
-  for (const Column& column : all) {
-    const bool given =
-        columns.empty() || std::find(columns.begin(), columns.end(), column.name) != columns.end();
-    if (given) sink.push_back({column.name, column.type});
+  const std::vector<Column> all = StoredColumns(table);
+  std::vector<Column> given;
+  for (const Field& field : rows.fields()) {
+    given.emplace_back();
+    given.back().name = field.name;
+    given.back().type = field.type;
   }
-  for (const std::string& column : columns) {
-    const bool known = std::any_of(all.begin(), all.end(),
-                                   [&](const Column& each) { return each.name == column; });
-    if (!known) return SqlError(kCalciteValidator, "Unknown target column '" + column + "'");
-  }
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<SinkColumn> matched,
+                             MatchSink(name, table, columns, given));
   std::vector<NamedExpr> items;
-  std::string cause;
-  if (sink.size() != rows.fields().size()) cause = "Different number of columns.";
-  for (size_t i = 0; i < sink.size() && cause.empty(); ++i) {
-    // With a list of columns the values stand in its order.
-    const std::string& wanted = columns.empty() ? sink[i].name : columns[i];
-    const auto to = std::find_if(sink.begin(), sink.end(),
-                                 [&](const Field& field) { return field.name == wanted; });
-    const Field& from = rows.fields()[i];
-    const bool fits = LeastRestrictive(from.type, to->type).has_value();
-    if (!fits) {
-      cause = "Incompatible types for sink column '" + to->name + "' at position " +
-              std::to_string(i) + ".";
-    }
+  for (const SinkColumn& each : matched) {
     NamedExpr item;
-    item.name = to->name;
+    item.name = each.name;
     item.expr.kind = ExprKind::kColumn;
-    item.expr.path = {"$" + std::to_string(i)};
-    item.type = to->type;
+    item.expr.path = {"$" + std::to_string(each.from)};
+    item.type = each.type;
     items.push_back(std::move(item));
-  }
-  if (!cause.empty()) {
-    return SqlError(kValidationException, "Column types of query result and sink for '" +
-                                              name.Summary() + "' do not match.\nCause: " + cause +
-                                              "\n\nQuery schema: " + SchemaText(rows.fields()) +
-                                              "\nSink schema:  " + SchemaText(sink));
   }
   EvalContext context;
   for (size_t i = 0; i < rows.fields().size(); ++i) {
     context.scope.columns.emplace_back("$" + std::to_string(i), rows.fields()[i].type);
   }
   DRIFTLESS_ASSIGN_OR_RETURN(const Relation cast, Project(rows, items, context));
-  std::vector<std::vector<std::optional<std::string>>> texts;
+  RowTexts texts;
   for (const Column& column : all) {
     texts.emplace_back(static_cast<size_t>(rows.rows()));
     for (size_t i = 0; i < items.size(); ++i) {
@@ -162,6 +133,11 @@ Result<void> Session::Fill(const ObjectName& name, const TableEntry& table,
     }
   }
   const auto connector = table.options.find("connector");
+  if (host_ != nullptr && !IsFilledHere(table)) {
+    DRIFTLESS_ASSIGN_OR_RETURN(RowJob job,
+                               MakeRowsJob(name, table, texts, static_cast<size_t>(rows.rows())));
+    return SubmitJob(std::move(job));
+  }
   if (!print_ || connector == table.options.end() || connector->second != "print") return {};
   for (size_t row = 0; row < static_cast<size_t>(rows.rows()); ++row) {
     std::string line;
@@ -178,18 +154,31 @@ Result<std::string> Session::RunInsert(const Statement& s, std::string_view sql)
   DRIFTLESS_TRY(ResolveQuery(*this, query));
   if (in_statement_set_) {
     statement_set_.emplace_back(sql);
+    ++changes_;
     return std::string("[INFO] Execute statement succeeded.\n");
   }
   DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
   const TableEntry table = *FindAny(name);
-  DRIFTLESS_TRY(CheckSink(name, table));
-  DRIFTLESS_ASSIGN_OR_RETURN(const TimeZone zone, Zone());
-  auto rows = flink::RunQuery(*this, query, zone);
-  if (!rows) return AsSqlError(std::move(rows.error()));
   std::vector<std::string> columns;
   for (const Path& column : s.columns) columns.push_back(column[0]);
+  DRIFTLESS_ASSIGN_OR_RETURN(const TimeZone zone, Zone());
+  auto rows = flink::RunQuery(*this, query, zone);
+  if (!rows && host_ != nullptr && ReadsConnector(*this, query)) {
+    DRIFTLESS_ASSIGN_OR_RETURN(RowJob job, MakeRowJob(*this, query, name, columns));
+    DRIFTLESS_TRY(SubmitJob(std::move(job)));
+    return Submitted();
+  }
+  DRIFTLESS_TRY(CheckSink(name, table));
+  if (!rows) return AsSqlError(std::move(rows.error()));
   DRIFTLESS_TRY(Fill(name, table, columns, *rows));
   return Submitted();
+}
+
+// Rows that go by a pipeline: at once, or with the rest of a statement set.
+Result<void> Session::SubmitJob(RowJob job) {
+  if (set_jobs_ == nullptr) return host_->Submit({std::move(job)}, settings_);
+  set_jobs_->push_back(std::move(job));
+  return {};
 }
 
 Result<std::string> Session::CreateTableAs(const Statement& s, std::string_view sql) {
@@ -228,8 +217,10 @@ Result<std::string> Session::CreateTableAs(const Statement& s, std::string_view 
   if (existed) return std::string("[INFO] Execute statement succeeded.\n");  // IF NOT EXISTS
   std::vector<std::string> columns;
   for (const Column& column : resolved.columns) columns.push_back(column.name);
-  DRIFTLESS_TRY(Fill(name, *FindAny(name), columns, *rows));
-  return Submitted();
+  auto filled = Fill(name, *FindAny(name), columns, *rows);
+  if (filled) return Submitted();
+  (s.temporary ? temporary_tables_.erase(name) : FindDatabase(name)->tables.erase(name.object));
+  return std::move(filled.error());
 }
 
 Result<std::string> Session::RunStatementSet(const Statement& s) {
@@ -237,6 +228,7 @@ Result<std::string> Session::RunStatementSet(const Statement& s) {
   if (s.verb == Verb::kBeginStatementSet) {
     in_statement_set_ = true;
     statement_set_.clear();
+    ++changes_;
     return std::string("[INFO] Execute statement succeeded.\n");
   }
   if (s.verb == Verb::kEndStatementSet) {
@@ -246,12 +238,19 @@ Result<std::string> Session::RunStatementSet(const Statement& s) {
                       "STATEMENT SET'.");
     }
     in_statement_set_ = false;
+    ++changes_;
     inserts = std::exchange(statement_set_, {});
   }
   std::string text = "[INFO] Execute statement succeeded.\n";
+  std::vector<RowJob> jobs;
   for (const std::string& insert : inserts) {
-    DRIFTLESS_ASSIGN_OR_RETURN(text, Execute(insert));
+    set_jobs_ = &jobs;
+    auto outcome = Execute(insert);
+    set_jobs_ = nullptr;
+    if (!outcome) return outcome;
+    text = std::move(*outcome);
   }
+  if (!jobs.empty()) DRIFTLESS_TRY(host_->Submit(jobs, settings_));
   return text;
 }
 

@@ -97,7 +97,9 @@ Result<void> Session::AlterView(const Statement& s, std::string_view sql) {
   if (view == nullptr || temporary_tables_.contains(name)) {
     return Invalid("View " + name.Quoted() + " doesn't exist or is a temporary view.");
   }
-  if (view->kind != TableKind::kView) return Invalid("ALTER VIEW for a table is not allowed");
+  if (view->kind != TableKind::kView) {
+    return Invalid("ALTER VIEW for a " + std::string(KindName(view->kind)) + " is not allowed");
+  }
   if (s.verb == Verb::kAlterViewAs) {
     DRIFTLESS_ASSIGN_OR_RETURN(TableEntry changed, ViewOf(s, sql));
     view->columns = std::move(changed.columns);

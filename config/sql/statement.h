@@ -160,7 +160,10 @@ struct Statement {
   std::vector<PartitionSpec> partitions;
   Path like_table;
   std::vector<LikeOption> like_options;
-  std::optional<Expr> freshness;  // kCreateMaterialized
+  bool materialized = false;            // kAlterTable..: of a materialized table
+  bool or_alter = false;                // kCreateMaterialized
+  std::optional<Expr> freshness;        // kCreateMaterialized
+  std::optional<bool> refreshes_fully;  // kCreateMaterialized
   std::string class_name;
   std::string language;
   size_t query_at = 0;  // AS query: where it begins in the text

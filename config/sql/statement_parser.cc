@@ -181,6 +181,8 @@ class StatementParser {
 
   Result<void> Create() {
     const bool replace = c_.Accept("OR", "REPLACE");
+    s_.or_alter = !replace && c_.Is("OR") && c_.Is("ALTER", 1) && c_.Is("MATERIALIZED", 2);
+    if (s_.or_alter) c_.Rewind(c_.position() + 2);
     s_.temporary = c_.Accept("TEMPORARY");
     s_.system = c_.Is("SYSTEM") && c_.Is("FUNCTION", 1);
     if (s_.system) c_.Next();

@@ -427,7 +427,6 @@ struct TableSession::Impl {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<flink::Relation> rows, session.TryQuery(sql));
     if (rows) return Value(Outcome{Print(*rows)});
     DRIFTLESS_ASSIGN_OR_RETURN(std::string text, session.Execute(sql));
-    if (text.starts_with("[INFO]")) text = "OK\n";
     return Value(Outcome{std::move(text)});
   }
 
@@ -661,7 +660,7 @@ struct TableSession::Impl {
   }
 
   const TableOptions options;
-  flink::Session session;
+  flink::Session session{{}, flink::Front::kTableEnvironment};
   std::map<std::string, Value> variables;
   std::map<std::string, Node> methods;
   std::string printed;
@@ -672,6 +671,10 @@ TableSession::~TableSession() = default;
 
 Result<std::string> TableSession::Execute(const Statement& statement) {
   return impl_->Execute(statement);
+}
+
+Result<std::vector<ApiExpr>> TableSession::Arguments(const Node& call) {
+  return impl_->Expressions(call);
 }
 
 }  // namespace driftless::table_api

@@ -29,6 +29,9 @@ class TableSession {
   // would refuse. With line and column.
   Result<std::string> Execute(const Statement& statement);
 
+  // The arguments of a call as expressions over columns. Errors: as above.
+  Result<std::vector<ApiExpr>> Arguments(const Node& call);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

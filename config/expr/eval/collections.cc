@@ -7,6 +7,7 @@
 namespace driftless::flink {
 namespace {
 
+// An ARRAY of its arguments, or a MAP of entries.
 class ArrayNode : public Node {
  public:
   using Node::Node;
@@ -15,7 +16,8 @@ class ArrayNode : public Node {
   void Run(const EvalBatch& batch) override {
     out_.Prepare(type, batch.rows);
     std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
-    const LogicalType element = type.children()[0].type;
+    const bool is_map = type.kind() == TypeKind::kMap;
+    const LogicalType element = is_map ? EntriesType(type) : type.children()[0].type;
     for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
     for (int64_t row = 0; row < batch.rows; ++row) {
       for (const NodePtr& arg : args) {

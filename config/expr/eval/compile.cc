@@ -86,6 +86,13 @@ int Fits(char letter, const Expr& e, const NodePtr& node) {
   }
 }
 
+// There is no type for a distance in time: as a value of its own it is its text.
+Result<NodePtr> TextOfInterval(const Expr& e) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string text, IntervalText(e));
+  const auto length = static_cast<int32_t>(text.size());
+  return MakeTextLiteral(LogicalType::VarChar(length).NotNull(), text);
+}
+
 class Compiler {
  public:
   Compiler(const Scope& scope, const TimeZone& zone, std::vector<size_t>* inputs)
@@ -158,7 +165,9 @@ class Compiler {
       case ExprKind::kBetween: return Between(e);
       case ExprKind::kIn: return In(e);
       case ExprKind::kCast: {
-        DRIFTLESS_ASSIGN_OR_RETURN(NodePtr value, Compile(e.args[0]));
+        const bool is_text_of = e.result.IsCharacter() && IsInterval(e.args[0]);
+        DRIFTLESS_ASSIGN_OR_RETURN(NodePtr value,
+                                   is_text_of ? TextOfInterval(e.args[0]) : Compile(e.args[0]));
         return Cast(std::move(value), e.result,
                     e.text == "TRY_CAST" ? CastMode::kTry : CastMode::kStrict);
       }
@@ -181,10 +190,26 @@ class Compiler {
         return MakeRow(std::move(values), e.result);
       }
       case ExprKind::kItem: return Item(e);
-      case ExprKind::kMap: return Unsupported("MAP[..] cannot be worked out here");
+      case ExprKind::kMap: return Map(e);
       case ExprKind::kStar: return Unsupported("* cannot stand in an expression");
     }
     return Unsupported("this expression cannot be worked out");
+  }
+
+  // A map is a list of its entries.
+  Result<NodePtr> Map(const Expr& e) {
+    const LogicalType entry = EntriesType(e.result);
+    std::vector<NodePtr> entries;
+    for (size_t i = 0; i + 1 < e.args.size(); i += 2) {
+      std::vector<NodePtr> fields;
+      for (size_t field = 0; field < 2; ++field) {
+        DRIFTLESS_ASSIGN_OR_RETURN(NodePtr value,
+                                   CompileAs(e.args[i + field], entry.children()[field].type));
+        fields.push_back(std::move(value));
+      }
+      entries.push_back(Folded(MakeRow(std::move(fields), entry)));
+    }
+    return MakeArray(std::move(entries), e.result);
   }
 
   Result<NodePtr> Column(const Expr& e) {
@@ -529,6 +554,7 @@ class Compiler {
 
 Result<NodePtr> CompileExpr(const Expr& expr, const Scope& scope, const TimeZone& zone,
                             std::vector<size_t>* inputs) {
+  if (IsInterval(expr)) return TextOfInterval(expr);
   return Compiler(scope, zone, inputs).Compile(expr);
 }
 

@@ -1,6 +1,9 @@
 #include "config/expr/eval/interval.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
+#include <cstdlib>
 
 #include "schema/types/time.h"
 
@@ -104,6 +107,22 @@ Result<Interval> ReadInterval(const Expr& e) {
     if (!text.empty()) return Illegal(e);
   }
   return Interval{sign * interval.months, sign * interval.micros};
+}
+
+Result<std::string> IntervalText(const Expr& e) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const Interval interval, ReadInterval(e));
+  const Expr* literal = &e;
+  while (literal->kind != ExprKind::kInterval) literal = &literal->args[0];
+  const std::string_view unit = literal->path[0];
+  if (unit.starts_with("YEAR") || unit.starts_with("QUARTER") || unit.starts_with("MONTH")) {
+    const int64_t months = std::abs(interval.months);
+    return fmt::format("{}{}-{:02}", interval.months < 0 ? '-' : '+', months / 12, months % 12);
+  }
+  const int64_t millis = std::abs(interval.micros) / 1000;
+  const int64_t seconds = millis / 1000;
+  return fmt::format("{}{} {:02}:{:02}:{:02}.{:03}", interval.micros < 0 ? '-' : '+',
+                     seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60,
+                     millis % 1000);
 }
 
 }  // namespace driftless::flink

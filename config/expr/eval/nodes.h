@@ -47,7 +47,8 @@ NodePtr MakeDoubleLiteral(const LogicalType& type, double value);
 NodePtr MakeDecimalLiteral(const LogicalType& type, __int128 value);
 NodePtr MakeNullLiteral(const LogicalType& type);
 
-// ARRAY[..], ROW(..), x[i], a.b. `values` have the element's or the fields' types.
+// ARRAY[..], MAP[..], ROW(..), x[i], a.b. `values` have the element's, the entry's or the fields'
+// types.
 NodePtr MakeArray(std::vector<NodePtr> values, const LogicalType& type);
 NodePtr MakeRow(std::vector<NodePtr> values, const LogicalType& type);
 NodePtr MakeField(NodePtr row, size_t field, const LogicalType& type);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/expr/eval/compile.h"
+#include "config/expr/eval/interval.h"
 #include "config/expr/eval/node.h"
 #include "schema/types/overlay.h"
 
@@ -25,6 +26,7 @@ Result<Program> Program::Compile(Expr expr, const Scope& scope, const TimeZone& 
   // Values that are worked out have no blanks at the end: a CHAR is one only where the text says
   // so.
   const bool keeps_char = expr.kind == ExprKind::kColumn || expr.kind == ExprKind::kCast;
+  if (IsInterval(expr)) expr.result = program.root_->type;
   const bool is_char = expr.result.kind() == TypeKind::kChar && !keeps_char;
   program.type_ = is_char ? LogicalType::VarChar(std::max(expr.result.length(), 1))
                                 .WithNullability(expr.result.nullable())

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <re2/re2.h>
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -16,13 +16,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Statements that do not give the recorded answer; the numbers may only shrink.
-const std::map<std::string, int>& Open() {
-  static const auto* const kOpen = new std::map<std::string, int>{
-      // tEnv.listTables() shows tables that the recorder made by printing variables.
-      {"table_api_columns", 2},
-  };
-  return *kOpen;
+// What was recorded, without the tables that the recorder itself made by printing variables: a
+// Java table gets a name of its own, UnnamedTable$7, when it is turned into text.
+std::vector<std::string> Recorded(std::vector<std::string> lines) {
+  static const RE2* const kUnnamed = new RE2(R"((, )?UnnamedTable\$\d+)");
+  for (std::string& line : lines) {
+    if (RE2::GlobalReplace(&line, *kUnnamed, "") > 0) RE2::Replace(&line, R"(\[, )", "[");
+  }
+  return lines;
 }
 
 class TableApiTranscript : public ::testing::TestWithParam<std::string> {};
@@ -43,7 +44,7 @@ TEST_P(TableApiTranscript, AnswersAsFlinkDoes) {
       if (printed.has_value() != record.ok) {
         difference = printed ? "succeeded" : printed.error().ToString();
       } else if (printed) {
-        difference = flink::FirstDifference(record.output, flink::LinesOf(*printed));
+        difference = flink::FirstDifference(Recorded(record.output), flink::LinesOf(*printed));
       } else if (printed.error().message() != record.chain) {
         difference = "wanted: " + record.chain + "\n     got: " + printed.error().message();
       }
@@ -52,8 +53,7 @@ TEST_P(TableApiTranscript, AnswersAsFlinkDoes) {
     ++different;
     report += "\n> " + record.statement + "\n" + difference + "\n";
   }
-  const auto open = Open().find(GetParam());
-  EXPECT_EQ(different, open == Open().end() ? 0 : open->second) << report;
+  EXPECT_EQ(different, 0) << report;
 }
 
 INSTANTIATE_TEST_SUITE_P(Flink, TableApiTranscript,
