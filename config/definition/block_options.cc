@@ -97,12 +97,19 @@ std::span<const OptionSpec> TransformOptionSpecs() {
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kRestart},
       {.key = "projection",
-       .doc = "The output's columns, as in SELECT; \\* stands for all columns. Default: all.",
+       .doc = "The output's columns, as in SELECT; \\* stands for all columns, \\* EXCLUDE (a) "
+              "RENAME (b AS c) for all but a, with another name for b. Default: all.",
        .flink_cdc = FlinkCdc::kSame,
        .change = OnChange::kRestart},
       {.key = "filter",
        .doc = "Which rows, as in WHERE. Default: all.",
        .flink_cdc = FlinkCdc::kSame,
+       .change = OnChange::kRestart},
+      {.key = "table-api",
+       .doc = "In place of projection and filter: a method chain of Flink's Table API, as "
+              "addColumns(concat($(\"first\"), $(\"last\")).as(\"name\"))"
+              ".dropColumns($(\"secret\")).where($(\"qty\").isGreater(0)).",
+       .flink_cdc = FlinkCdc::kExtension,
        .change = OnChange::kRestart},
       {.key = "primary-keys",
        .type = OptionType::kList,

@@ -8,6 +8,7 @@
 #include "config/expr/projection.h"
 #include "config/options/parse.h"
 #include "config/options/suggest.h"
+#include "config/table_api/chain.h"
 
 namespace driftless {
 namespace {
@@ -263,6 +264,28 @@ void CheckTexts(const TransformDefinition& transform, const OptionValues& values
   }
 }
 
+// A method chain of the Table API says what projection and filter say otherwise.
+void ReadTableApi(const OptionValues& values, TransformDefinition* transform, Problems* problems) {
+  if (!values.IsSet("table-api")) return;
+  for (const std::string_view other : {"projection", "filter"}) {
+    if (!values.IsSet(other)) continue;
+    problems->AddError(values.At(other),
+                       fmt::format("\"{}\" cannot stand beside \"table-api\"", other),
+                       "Say it in the chain: select(..), where(..).");
+  }
+  auto chain = table_api::ReadChain(values.String("table-api").value_or(""));
+  if (!chain) {
+    const Error& error = chain.error();
+    problems->AddError(values.At("table-api"),
+                       fmt::format("\"table-api\", line {}, column {} of the text: {}",
+                                   error.line(), error.column(), error.message()),
+                       error.hint());
+    return;
+  }
+  transform->projection = std::move(chain->projection);
+  transform->filter = std::move(chain->filter);
+}
+
 }  // namespace
 
 std::vector<TransformDefinition> ParseTransforms(const YamlNode::Entry& list, Problems* problems) {
@@ -274,6 +297,7 @@ std::vector<TransformDefinition> ParseTransforms(const YamlNode::Entry& list, Pr
     transform.source_table = values.String("source-table").value_or("");
     transform.projection = WithStars(values.String("projection").value_or(""));
     transform.filter = values.String("filter").value_or("");
+    ReadTableApi(values, &transform, problems);
     transform.primary_keys = values.List("primary-keys");
     transform.partition_keys = values.List("partition-keys");
     transform.table_options = ReadTableOptions(values, problems);
