@@ -23,5 +23,6 @@ pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET libmariadb)
 # The database of Iceberg's jdbc catalogs.
 pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
 pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka)
+pkg_check_modules(LIBEDIT REQUIRED IMPORTED_TARGET libedit)
 # Bitmaps of deletion vectors; Debian's package has no CMake file.
 find_library(ROARING_LIBRARY roaring REQUIRED)

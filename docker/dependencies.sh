@@ -15,12 +15,12 @@ build_packages=(
   g++ cmake ninja-build mold make pkg-config ca-certificates git python3 python3-pip python3-venv
   librdkafka-dev libsimdjson-dev libyaml-cpp-dev prometheus-cpp-dev libgtest-dev libgmock-dev
   libbenchmark-dev libfmt-dev libspdlog-dev libcli11-dev libcpp-httplib-dev libsqlite3-dev libre2-dev
-  libabsl-dev libroaring-dev libexpected-dev libpq-dev libmariadb-dev libcurl4-openssl-dev
+  libabsl-dev libedit-dev libroaring-dev libexpected-dev libpq-dev libmariadb-dev libcurl4-openssl-dev
   libprotobuf-dev protobuf-compiler libzstd-dev liblz4-dev libsnappy-dev zlib1g-dev libssl-dev tzdata)
 run_packages=(
   librdkafka1 libmariadb3 libpq5 libsimdjson14 libyaml-cpp0.7 libprometheus-cpp-core1.0 libfmt9 libspdlog1.10
   libcpp-httplib0.11 libsqlite3-0 libre2-9 libabsl20220623 libcurl4 libroaring0 libzstd1 zlib1g libssl3 tzdata
-  ca-certificates)
+  libedit2 ca-certificates)
 lint_packages=(clang-format-19 clang-tidy-19)
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }

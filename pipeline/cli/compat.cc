@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "config/sql/compat/compat.h"
 #include "pipeline/cli/commands.h"
+#include "pipeline/cli/compat.h"
 #include "pipeline/sql_host/script_reader.h"
 #include "schema/base/json_writer.h"
 
@@ -103,18 +103,12 @@ void PrintJson(const CompatReport& report) {
 
 // Exit code: 0 full, 1 partial, 2 incompatible, 3 unknown.
 Result<int> RunCompat(const CompatArguments& arguments) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const auto old_script, ReadScript(arguments.old_file));
-  DRIFTLESS_ASSIGN_OR_RETURN(const auto new_script, ReadScript(arguments.new_file));
   flink::CompatOptions options = arguments.options;
   options.ignore_sink = !arguments.check_sink;
-  DRIFTLESS_ASSIGN_OR_RETURN(const CompatReport report,
-                             flink::CheckCompatibility(old_script, new_script, options));
-  if (arguments.output == "json") {
-    PrintJson(report);
-  } else {
-    PrintText(report);
-  }
-  switch (report.verdict) {
+  DRIFTLESS_ASSIGN_OR_RETURN(
+      const CompatVerdict verdict,
+      CompareSqlScripts(arguments.old_file, arguments.new_file, options, arguments.output));
+  switch (verdict) {
     case CompatVerdict::kFull: return 0;
     case CompatVerdict::kPartial: return 1;
     case CompatVerdict::kIncompatible: return 2;
@@ -124,6 +118,21 @@ Result<int> RunCompat(const CompatArguments& arguments) {
 }
 
 }  // namespace
+
+Result<CompatVerdict> CompareSqlScripts(const std::string& old_file, const std::string& new_file,
+                                        const flink::CompatOptions& options,
+                                        const std::string& output) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto old_script, ReadScript(old_file));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto new_script, ReadScript(new_file));
+  DRIFTLESS_ASSIGN_OR_RETURN(const CompatReport report,
+                             flink::CheckCompatibility(old_script, new_script, options));
+  if (output == "json") {
+    PrintJson(report);
+  } else {
+    PrintText(report);
+  }
+  return report.verdict;
+}
 
 void AddCompatCommand(CLI::App* app, int* exit_code) {
   auto arguments = std::make_shared<CompatArguments>();

@@ -10,6 +10,7 @@
 #include "config/upgrade/diff.h"
 #include "pipeline/cli/catalog.h"
 #include "pipeline/cli/commands.h"
+#include "pipeline/cli/compat.h"
 #include "schema/base/json_writer.h"
 
 namespace driftless {
@@ -68,8 +69,17 @@ void PrintJson(const std::vector<ConfigChange>& changes) {
   fmt::print("{}\n", text);
 }
 
+// 0: the job keeps all of its state; 3: some of it starts anew, or nobody can tell.
+int DiffScripts(const DiffFlags& flags) {
+  const auto verdict = CompareSqlScripts(flags.from, flags.to, {}, flags.output);
+  if (verdict) return *verdict == flink::CompatVerdict::kFull ? 0 : 3;
+  fmt::print(stderr, "error: {}\n", verdict.error().ToString());
+  return 1;
+}
+
 // 0: a restart is enough; 3: something needs a new state or does not fit.
 int Diff(const DiffFlags& flags) {
+  if (flags.from.ends_with(".sql") && flags.to.ends_with(".sql")) return DiffScripts(flags);
   const std::optional<PipelineDefinition> from = Load(flags.from);
   const std::optional<PipelineDefinition> to = Load(flags.to);
   if (!from || !to) return 1;
@@ -85,8 +95,10 @@ int Diff(const DiffFlags& flags) {
 }  // namespace
 
 void AddDiffCommand(CLI::App* app, int* exit_code) {
-  CLI::App* command = app->add_subcommand(
-      "diff", "Show what a changed pipeline file means for a pipeline that runs with the old one.");
+  CLI::App* command = app->add_subcommand("diff",
+                                          "Show what a changed pipeline file means for a pipeline "
+                                          "that runs with the old one, or a changed "
+                                          "Flink SQL script (.sql) for its job's state.");
   auto flags = std::make_shared<DiffFlags>();
   command->add_option("old", flags->from, "The pipeline file as it was")->required();
   command->add_option("new", flags->to, "The pipeline file as it will be")->required();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "config/sql/statement_parser.h"
+
 namespace driftless {
 namespace {
 
@@ -26,7 +28,19 @@ bool EndsOutside(std::string_view text) {
   return true;
 }
 
+// Whether the grammar wants more behind the last ";", as EXECUTE STATEMENT SET BEGIN .. does.
+bool WantsMore(std::string_view lines) {
+  const auto parsed = flink::ParseStatement(lines);
+  return !parsed && parsed.error().message().find("Encountered \"<EOF>\"") != std::string::npos;
+}
+
 }  // namespace
+
+bool IsWholeStatement(std::string_view lines) {
+  const size_t last = lines.find_last_not_of(kBlanks);
+  return last != std::string_view::npos && lines[last] == ';' &&
+         EndsOutside(lines.substr(0, last + 1)) && !WantsMore(lines);
+}
 
 std::vector<ScriptStatement> ReadSqlScript(std::string_view script) {
   std::vector<ScriptStatement> statements;
@@ -49,11 +63,7 @@ std::vector<ScriptStatement> ReadSqlScript(std::string_view script) {
     if (!open) current.line = line;
     open = true;
     current.text += text;
-    const size_t last = current.text.find_last_not_of(kBlanks);
-    if (current.text[last] == ';' &&
-        EndsOutside(std::string_view(current.text).substr(0, last + 1))) {
-      finish();
-    }
+    if (IsWholeStatement(current.text)) finish();
   }
   finish();
   return statements;

@@ -12,7 +12,11 @@ struct ScriptStatement {
 };
 
 // The statements of a script. As in Flink's client, lines are collected until they end with ";"
-// outside of '..', `..` and comments; the last one needs none. Blank statements are left out.
+// outside of '..', `..` and comments and the grammar wants no more; the last one needs no ";".
+// Blank statements are left out.
 std::vector<ScriptStatement> ReadSqlScript(std::string_view script);
+
+// Whether the lines that were collected so far are a whole statement in this sense.
+bool IsWholeStatement(std::string_view lines);
 
 }  // namespace driftless

@@ -1,10 +1,13 @@
 #include "pipeline/sql_host/session_store.h"
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "config/sql/session.h"
+#include "config/sql/sql_host.h"
 #include "pipeline/state/sqlite.h"
 
 namespace driftless {
@@ -12,9 +15,21 @@ namespace {
 
 constexpr int64_t kFormatVersion = 1;
 
+// A journal that is played again moves no rows: what was started then ended as it is recorded.
+class ReplayHost : public flink::SqlHost {
+ public:
+  Result<void> Submit(const std::vector<flink::RowJob>&,
+                      const std::map<std::string, std::string>&) override {
+    if (succeeded) return {};
+    return MakeError(ErrorKind::kUnavailable, "the pipeline did not start");
+  }
+  bool succeeded = true;
+};
+
 }  // namespace
 
 struct SqlSessionStore::Impl {
+  ReplayHost host;
   flink::Session session;
   SqliteDatabase database;
   bool durable = false;
@@ -41,6 +56,7 @@ struct SqlSessionStore::Impl {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool more, rows.Step());
       if (!more) return {};
       const std::string statement = rows.Text(1);
+      host.succeeded = rows.Int(2) != 0;
       const auto outcome = session.Execute(statement);
       if (outcome.has_value() == (rows.Int(2) != 0)) continue;
       return MakeError(ErrorKind::kCorrupt,
@@ -78,7 +94,9 @@ Result<SqlSessionStore> SqlSessionStore::Open(const std::string& folder) {
     impl->durable = true;
     // One writer at a time: a second call waits here, so that it plays what the first one wrote.
     DRIFTLESS_TRY(impl->database.Execute("BEGIN IMMEDIATE"));
+    impl->session.SetHost(&impl->host);
     DRIFTLESS_TRY(impl->Play());
+    impl->session.SetHost(nullptr);
     DRIFTLESS_TRY(impl->database.Execute("COMMIT"));
   }
   return SqlSessionStore(std::move(impl));
@@ -91,6 +109,24 @@ Result<std::string> SqlSessionStore::Execute(std::string_view sql) {
     DRIFTLESS_TRY(impl_->Write(sql, result.has_value()));
   }
   return result;
+}
+
+void SqlSessionStore::SetPrint(std::function<void(std::string_view)> print) {
+  impl_->session.SetPrint(std::move(print));
+}
+
+void SqlSessionStore::SetHost(flink::SqlHost* host) { impl_->session.SetHost(host); }
+
+std::vector<std::string> SqlSessionStore::Names() const {
+  std::set<std::string> names;
+  for (const auto& [name, table] : impl_->session.TablesAndViews()) {
+    names.insert(name.object);
+    for (const flink::Column& column : table->columns) names.insert(column.name);
+  }
+  for (const auto& [name, table] : impl_->session.Tables()) {
+    names.insert({name.catalog, name.database});
+  }
+  return {names.begin(), names.end()};
 }
 
 }  // namespace driftless

@@ -171,5 +171,22 @@ TEST_F(ConfigCommands, DiffSaysWhatAChangeMeans) {
   EXPECT_EQ(RunCommand({"diff", from, "no-such-file.yaml"}).code, 1);
 }
 
+TEST_F(ConfigCommands, DiffOfScriptsSaysWhatBecomesOfTheState) {
+  const std::string tables =
+      "CREATE TABLE t (a INT, b INT) WITH ('connector' = 'kafka');\n"
+      "CREATE TABLE s (a INT, n BIGINT) WITH ('connector' = 'print');\n";
+  const std::string query = "INSERT INTO s SELECT a, COUNT(*) FROM t GROUP BY a;\n";
+  const std::string old = Write("old.sql", tables + query);
+  const std::string key =
+      Write("key.sql", tables + "INSERT INTO s SELECT b, COUNT(*) FROM t GROUP BY b;\n");
+  EXPECT_EQ(RunCommand({"diff", old, old}).code, 0);
+  const Outcome changed = RunCommand({"diff", old, key});
+  EXPECT_EQ(changed.code, 3);
+  EXPECT_TRUE(changed.out.starts_with("incompatible\n")) << changed.out;
+  const Outcome json = RunCommand({"diff", old, key, "--output", "json"});
+  EXPECT_NE(json.out.find(R"("verdict":"incompatible")"), std::string::npos) << json.out;
+  EXPECT_EQ(RunCommand({"diff", old, "no-such-file.sql"}).code, 1);
+}
+
 }  // namespace
 }  // namespace driftless

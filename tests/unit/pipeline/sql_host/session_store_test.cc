@@ -44,5 +44,26 @@ TEST(ScriptReaderTest, CutsAsFlinksClient) {
   EXPECT_EQ(statements[2].line, 8);
 }
 
+TEST(ScriptReaderTest, AStatementSetIsOneStatement) {
+  const std::string set =
+      "EXECUTE STATEMENT SET BEGIN\nINSERT INTO a SELECT 1;\nINSERT INTO b SELECT 2;\nEND;";
+  const auto statements = ReadSqlScript(set + "\nSHOW TABLES;\n");
+  ASSERT_EQ(statements.size(), 2U);
+  EXPECT_EQ(statements[0].text, set);
+}
+
+TEST(SessionStoreTest, AStatementSetOutlivesACall) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "sql_session_store_set_test";
+  std::filesystem::remove_all(folder);
+  const std::string done = "[INFO] Execute statement succeeded.\n";
+  EXPECT_EQ(Execute(folder, "CREATE TABLE s (a INT) WITH ('connector' = 'blackhole');"), done);
+  EXPECT_EQ(Execute(folder, "BEGIN STATEMENT SET;"), done);
+  EXPECT_NE(Execute(folder, "SELECT 1;").find("Only 'INSERT"), std::string::npos);
+  EXPECT_EQ(Execute(folder, "INSERT INTO s SELECT 1;"), done);
+  EXPECT_NE(Execute(folder, "END;").find("successfully submitted"), std::string::npos);
+  EXPECT_NE(Execute(folder, "SELECT 1;").find("total of 1 row"), std::string::npos);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace driftless
