@@ -305,6 +305,18 @@ def odd_records(_, folder):
     check(len(letters) == 1 and f"{topic}/0:2" in json.dumps(letters[0]), f"dead letters: {letters}")
 
 
+def topics_that_contradict_each_other(_, folder):
+    """Two topics that show the same table with different columns: no row is read by the other's columns."""
+    prefix, producer = named("contradict"), kafka_peer.Producer(broker.bootstrap)
+    producer.create(**{f"{prefix}-a": 1, f"{prefix}-b": 1})
+    for i in range(20):
+        producer.send(f"{prefix}-a", key(i), flat(i, n=i), 0)
+        producer.send(f"{prefix}-b", key(100 + i), flat(100 + i, m="text", n=i), 0)
+    producer.flush()
+    log = pipeline_of(folder, "contradict", {"topic-pattern": prefix + "-.*"}).run(expected=1)
+    check("another stream shows table d.t with other columns" in log, log[-2000:])
+
+
 def aborted_transactions(_, folder):
     topic = named("txn")
     producer = kafka_peer.Producer(broker.bootstrap, transactional=named("id"))
@@ -322,7 +334,8 @@ def aborted_transactions(_, folder):
 
 
 TESTS = (statements_in_a_topic_of_their_own, statements_and_six_partitions, canal_streams, a_statement_that_is_late,
-         a_statement_that_never_comes, start_modes, what_appears, odd_records, aborted_transactions)
+         a_statement_that_never_comes, start_modes, what_appears, odd_records, aborted_transactions,
+         topics_that_contradict_each_other)
 
 
 if __name__ == "__main__":
