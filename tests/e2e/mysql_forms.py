@@ -187,17 +187,17 @@ insert into live.t values (500, 'seen');
             return sum(found) if found else None
         rows = int(self.server.sql("select (select count(*) from live.many) + (select count(*) from live.marks);"))
         pipeline.wait_for(lambda: metric("source", what="snapshot_rows") == rows, "the snapshot's rows")
-        check(metric("source", what="snapshot_chunks") > rows / 100, "chunks")
+        pipeline.wait_for(lambda: (metric("source", what="snapshot_chunks") or 0) > rows / 100, "chunks")
         pipeline.wait_for(lambda: metric("source", what="snapshot_tables_left") == 0, "tables left")
-        check(metric("source", what="snapshot_rows_left") == 0, "rows left")
+        pipeline.wait_for(lambda: metric("source", what="snapshot_rows_left") == 0, "rows left")
         self.server.sql("update live.many set v = 5 where id < 4;")
         self.follow(pipeline)
         pipeline.wait_for(lambda: (metric("source_events_total", type="UPDATE_ROWS") or metric("source_events_total", stream="binlog")), "events by type")
         file, offset = self.place()
         pipeline.wait_for(lambda: metric("source", what="log_offset") == offset, "the place in the log")
-        check(metric("source", what="log_file") == int(file.split(".")[-1]), "the file of the log")
+        pipeline.wait_for(lambda: metric("source", what="log_file") == int(file.split(".")[-1]), "the file of the log")
         pipeline.wait_for(lambda: metric("source", what="lag_bytes") == 0, "bytes behind")
-        check(metric("lag_seconds", stream="binlog") is not None, "seconds behind")
+        pipeline.wait_for(lambda: metric("lag_seconds", stream="binlog") is not None, "seconds behind")
         pipeline.stop()
 
 
