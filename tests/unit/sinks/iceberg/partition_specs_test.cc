@@ -83,18 +83,22 @@ TEST_P(EvolvedSpecs, RowsOfATableWithoutKey) {
 // Deletes without partitions hold for the files of all specs: their keys stay while there are any.
 TEST_P(EvolvedSpecs, KeysOfATableThatLostItsPartitions) {
   for (const auto& fields : {std::vector<PartitionField>(), kVoid}) {
-    IcebergRig rig(std::make_shared<MemoryStore>(), ShapeOf(true, true, GetParam()));
-    for (int commit = 0; commit < 6; ++commit) rig.CommitRandom(30, 60);
+    IcebergRig::Shape shape = ShapeOf(true, true, GetParam());
+    // Files that are large for the table stay as they are, and with them the rows that deletes hit.
+    if (fields.empty()) shape.properties["write.target-file-size-bytes"] = "600";
+    IcebergRig rig(std::make_shared<MemoryStore>(), shape);
+    for (int commit = 0; commit < 6; ++commit) rig.CommitRandom(30, 600);
     rig.Evolve(fields);
     for (int round = 0; round < 4; ++round) {
       for (int commit = 0; commit < 6; ++commit) {
-        rig.CommitRandom(30, 60);
+        rig.CommitRandom(30, 600);
       }
       ASSERT_EQ(rig.Read(), rig.Expected());
       EXPECT_GT(rig.Compact().files_removed, 0);
       CheckPlaces(rig);
       ASSERT_EQ(rig.Read(), rig.Expected()) << "round " << round;
-      EXPECT_LE(rig.Live().data.size() + rig.Live().deletes.size(), 24u);
+      const size_t files = rig.Live().data.size() + rig.Live().deletes.size();
+      EXPECT_LE(files, fields.empty() ? 100u : 24u);
     }
     EXPECT_EQ(rig.Compact().files_removed, 0) << "nothing is left to do";
   }
