@@ -654,6 +654,7 @@ def check_tables(cluster, truth, when):
         check(rows == expected, f"{when}: {table} has {len(rows)} rows, {len(expected)} are right; "
                                 f"first other ones {[(a, b) for a, b in zip(rows, expected) if a != b][:2]}")
     check(cluster.ask("open") == [], f"{when}: transactions are left open: {cluster.ask('open')}")
+    check(cluster.ask("waited") == [], f"{when}: open across an ALTER of their table: {cluster.ask('waited')}")
 
 
 def faults_of(product):

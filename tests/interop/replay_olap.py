@@ -82,6 +82,8 @@ def main():
         with open(pipeline, "w", encoding="utf-8") as f:
             f.write(pipeline_text(case, args.product, ports))
         replay.replayed(args, case, pipeline, os.path.join(work, "state"))
+        if waited := ask(ports, "waited"):
+            sys.exit(f"open across an ALTER of their table: {waited}")
         out = os.path.join(work, "tables")
         write_tables(ports, out)
         truth = os.path.join(replay.TOP, "tests/data/truth", case["truth"])

@@ -82,6 +82,7 @@ class Catalog:
         self.jobs = []
         self.transactions = []
         self.next_number = 100
+        self.waited = []  # transactions that a job of their table has had to wait for
         self.job_faults = []  # "cancel:TEXT", "stuck" or "none", each for one job
         self.requests = []  # of HTTP, as golden files have them
         self.statements = []  # everything that changed something, for tests
@@ -313,6 +314,7 @@ class Catalog:
         watershed = [t for t in self.transactions if (t.database, t.table) == (table.database, table.name) and
                      t.state in ("PREPARE", "PREPARED", "PRECOMMITTED")]
         job = Job(self.number(), table, apply, watershed)
+        self.waited += [[table.path, t.label, t.state] for t in watershed]
         if self.job_faults:
             fault = self.job_faults.pop(0)
             job.message = "" if fault == "none" else fault

@@ -310,6 +310,9 @@ class FrontEnd(Handler):
                 return self.answer([[t.label, t.state] for t in catalog.transactions if t.state in OPEN])
         if what == "faults":
             return self.answer(self.server.faults.pending())
+        if what == "waited":
+            with catalog.lock:
+                return self.answer(catalog.waited)
         if what == "fault":
             self.server.faults.add(self.query["name"], int(self.query.get("count", "1")), int(self.query.get("skip", "0")))
             return self.answer({})

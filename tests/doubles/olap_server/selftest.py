@@ -96,6 +96,7 @@ class DoubleTest(unittest.TestCase):
         transaction = catalog.begin("label", "d", "t")
         catalog.execute("ALTER TABLE `d`.`t` ADD COLUMN `c` INT")
         self.assertEqual(catalog.jobs[0].state, "WAITING_TXN")
+        self.assertEqual(catalog.waited, [["d.t", "label", "PREPARE"]])
         catalog.publish(transaction)
         catalog.tick()
         self.assertEqual(catalog.jobs[0].state, "FINISHED")
