@@ -104,6 +104,12 @@ Result<std::string> StateOfLabel(FrontEnds* http, const TablePath& table,
   return state.state;
 }
 
+Leftover LeftoverOf(std::string_view state) {
+  if (state.empty() || state == "UNKNOWN") return Leftover::kNone;
+  const bool is_committed = state == "COMMITTED" || state == "VISIBLE";
+  return is_committed ? Leftover::kCommitted : Leftover::kAbandoned;
+}
+
 bool IsOpen(std::string_view state) {
   return state == "PREPARE" || state == "PREPARED" || state == "PRECOMMITTED";
 }

@@ -48,6 +48,13 @@ class TableLoad {
   virtual Result<std::string> Finish() = 0;
 };
 
+// What an older attempt left under a label.
+enum class Leftover : uint8_t {
+  kNone,       // the server does not know the label
+  kAbandoned,  // it is given up now, or was before
+  kCommitted,  // its rows are visible, or will be
+};
+
 // How rows travel: the stream-load protocol of one product. Thread-safe.
 class Loader {
  public:
@@ -58,9 +65,9 @@ class Loader {
   virtual Result<CommitState> LookUp(const TablePath& table, std::string_view payload) = 0;
   virtual Result<void> Commit(const TablePath& table, std::string_view payload) = 0;
   virtual Result<void> Abort(const TablePath& table, std::string_view payload) = 0;
-  // Ends what an older attempt left open under a label. False: the server does not know the label.
-  // Errors: kUnavailable while it is still open.
-  virtual Result<bool> Abandon(const TablePath& table, const std::string& label) = 0;
+  // Ends what an older attempt left open under a label. Errors: kUnavailable while it is still
+  // open.
+  virtual Result<Leftover> Abandon(const TablePath& table, const std::string& label) = 0;
 
   // How bodies look: "[{..},{..}]", or one object per line.
   virtual bool takes_array() const = 0;
@@ -82,6 +89,8 @@ struct LoadAnswer;
 // UNKNOWN, PREPARE, PREPARED (StarRocks), PRECOMMITTED (Doris), COMMITTED, VISIBLE, ABORTED.
 // Errors: kUnavailable, kPermission.
 Result<std::string> StateOfLabel(FrontEnds* http, const TablePath& table, const std::string& label);
+// What there is left under a label in this state, once it is not open any more.
+Leftover LeftoverOf(std::string_view state);
 // Whether rows under a label in this state may still become visible: a job of an ALTER waits for
 // them, and so must whoever writes newer rows.
 bool IsOpen(std::string_view state);

@@ -12,11 +12,12 @@
 namespace driftless::olap {
 namespace {
 
-// Labels of the attempt before are asked for so far around. It had cleaned up behind its own
-// predecessor before it was counted, and few cuts are under way at a time. A load that was begun
-// before its cut carries an older number by as many cuts as other tables have had since.
-constexpr CutId kCutsLookedBack = 12;
-constexpr CutId kCutsLookedAhead = 4;
+// Labels of the attempt before are asked for so far around the first cut of this one. That attempt
+// had cleaned up behind its own predecessor before it was counted. Tables that are changed at the
+// same time have a cut each, and each is recorded when it is done: one that was under way may be
+// older than the newest recorded one by as many. So may a load that was begun before its cut.
+constexpr CutId kCutsLookedBack = 32;
+constexpr CutId kCutsLookedAhead = 16;
 
 // The newest cut that any writer of a sink has been asked to prepare.
 class NewestCut {
@@ -236,8 +237,11 @@ class OlapSink : public Sink {
     const Labels labels(options_.label_prefix, next);
     if (next.attempt == 0) return {};
     const CutId oldest = next.cut > kCutsLookedBack ? next.cut - kCutsLookedBack : 1;
-    for (CutId cut = oldest; cut < next.cut + kCutsLookedAhead; ++cut) {
-      DRIFTLESS_TRY(AbandonAll(next.table, labels, next.attempt - 1, cut, recorded));
+    for (CutId cut = next.cut + kCutsLookedAhead - 1; cut >= oldest; --cut) {
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool settled,
+                                 AbandonAll(next.table, labels, next.attempt - 1, cut, recorded));
+      // Loads of one table are committed in their order: the older ones are settled, too.
+      if (settled) break;
     }
     return {};
   }
@@ -260,16 +264,19 @@ class OlapSink : public Sink {
     return {};
   }
 
-  Result<void> AbandonAll(const TablePath& table, const Labels& labels, uint32_t attempt, CutId cut,
+  // True: the cut has a load that was committed.
+  Result<bool> AbandonAll(const TablePath& table, const Labels& labels, uint32_t attempt, CutId cut,
                           std::span<const CommitToken> recorded) {
+    bool settled = false;
     for (int number = 0;; ++number) {
       const std::string label = labels.Of(cut, attempt, number);
       const bool is_recorded =
           std::any_of(recorded.begin(), recorded.end(),
                       [&](const CommitToken& token) { return Names(token, label); });
       if (is_recorded) continue;
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool known, product_.loader->Abandon(table, label));
-      if (!known) return {};
+      DRIFTLESS_ASSIGN_OR_RETURN(const Leftover left, product_.loader->Abandon(table, label));
+      if (left == Leftover::kNone) return settled;
+      settled = settled || left == Leftover::kCommitted;
     }
   }
 

@@ -288,11 +288,10 @@ class StreamLoader : public olap::Loader {
     return {};
   }
 
-  Result<bool> Abandon(const TablePath& table, const std::string& label) override {
+  Result<olap::Leftover> Abandon(const TablePath& table, const std::string& label) override {
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string state, calls_.State(table, label));
-    if (state == "UNKNOWN" || state.empty()) return false;
     if (olap::IsOpen(state)) DRIFTLESS_TRY(calls_.End(table, {label, -1}));
-    return true;
+    return olap::LeftoverOf(state);
   }
 
   bool takes_array() const override { return false; }
