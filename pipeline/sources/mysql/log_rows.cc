@@ -59,7 +59,7 @@ Result<bool> LogStream::MakePlan(Mapped* mapped) {
       if (!go_on || table.waits) return go_on;
     } else {
       catalog_.SetNextIncarnation(catalog_.next_incarnation() + 1);
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Announce(schema, statement_row_++));
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, Announce(schema));
       if (!go_on) return false;
     }
     schema = catalog_.Find(table.path);

@@ -266,19 +266,18 @@ class LogRun {
 
   // False: the pipeline stops.
   Result<bool> AnnounceTables() {
-    uint32_t number = 0;
+    if (!announce_.empty()) DRIFTLESS_TRY(log_.NumberBehindHistory());
     for (const TableSchemaPtr& schema : announce_) {
-      DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, log_.Announce(schema, number++));
+      DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, log_.Announce(schema));
       if (!go_on) return false;
       const auto altered = altered_.find(schema->path);
       if (altered == altered_.end()) continue;
       for (const TableSchemaPtr& version : altered->second.versions) {
-        DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Repeat(version, number++));
+        DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Repeat(version));
         if (!go_on) return false;
       }
-      DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Alter(altered->second.now, number));
+      DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Alter(altered->second.now));
       if (!go_on) return false;
-      number += 2;
     }
     announce_.clear();
     altered_.clear();

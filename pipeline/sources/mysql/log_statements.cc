@@ -220,13 +220,27 @@ Result<bool> LogStream::SendChanges(std::vector<StatementChange> changes, const 
   return true;
 }
 
-Result<bool> LogStream::Announce(const TableSchemaPtr& schema, uint32_t number) {
+Result<void> LogStream::NumberBehindHistory() {
+  statement_row_ = 0;
+  if (context_.history == nullptr) return {};
+  const Point here = PointHere();
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto versions, context_.history->All(std::nullopt));
+  for (const SchemaVersion& version : versions) {
+    const Point& there = version.point;
+    if (there.stream == here.stream && there.epoch == here.epoch && there.offset == here.offset) {
+      statement_row_ = std::max(statement_row_, there.row + 1);
+    }
+  }
+  return {};
+}
+
+Result<bool> LogStream::Announce(const TableSchemaPtr& schema) {
   Point point = PointHere();
-  point.row = number;
+  point.row = statement_row_++;
   return AnnounceAt(point, schema);
 }
 
-Result<bool> LogStream::Repeat(const TableSchemaPtr& version, uint32_t number) {
+Result<bool> LogStream::Repeat(const TableSchemaPtr& version) {
   std::vector<SchemaChange> parts = SplitIntoParts(catalog_.Find(version->path), *version, {});
   catalog_.Load(version);
   if (parts.empty()) return SetSchema(version->path, version);
@@ -235,14 +249,12 @@ Result<bool> LogStream::Repeat(const TableSchemaPtr& version, uint32_t number) {
   change.table = version->path;
   change.inferred = true;
   change.parts = std::move(parts);
-  statement_row_ = number;
   std::vector<StatementChange> changes;
   changes.push_back(std::move(change));
   return SendChanges(std::move(changes), "");
 }
 
-Result<bool> LogStream::Alter(const TableSchemaPtr& now, uint32_t number) {
-  statement_row_ = number;
+Result<bool> LogStream::Alter(const TableSchemaPtr& now) {
   DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, FollowTables({{now->path, now}}, ""));
   if (!go_on) return false;
   // What no sink sees of it (a character set, the values of an ENUM), but decoding does.
@@ -256,9 +268,9 @@ Result<bool> LogStream::Alter(const TableSchemaPtr& now, uint32_t number) {
     column.source = as_it_is.source;
   }
   if (!differs) return true;
-  statement_row_ = number + 1;
   TableSchemaPtr schema = std::move(altered);
   DRIFTLESS_TRY(Remember(now->path, StatementPoint(), &schema, ""));
+  ++statement_row_;
   catalog_.Load(schema);
   return SetSchema(now->path, schema);
 }

@@ -67,14 +67,16 @@ class LogStream {
   LogPosition ResumePosition() const;
   TableSchemaPtr Find(const TablePath& table) const { return catalog_.Find(table); }
   std::map<TablePath, TableSchemaPtr> CapturedTables() const;
+  // What is announced next gets numbers that nothing in the history has at the present place: a
+  // start that was killed before its first commit may have begun there, too, with tables as they
+  // were then, and what stands in the history at a point is taken for what happened there.
+  Result<void> NumberBehindHistory();
   // Announces a table that no statement made, at the present place.
-  Result<bool> Announce(const TableSchemaPtr& schema, uint32_t number);
-
+  Result<bool> Announce(const TableSchemaPtr& schema);
   // The next version of a table that was announced, from the history.
-  Result<bool> Repeat(const TableSchemaPtr& version, uint32_t number);
-  // What was announced is so now, and no statement tells of it: the difference by names. Takes two
-  // numbers.
-  Result<bool> Alter(const TableSchemaPtr& now, uint32_t number);
+  Result<bool> Repeat(const TableSchemaPtr& version);
+  // What was announced is so now, and no statement tells of it: the difference by names.
+  Result<bool> Alter(const TableSchemaPtr& now);
 
   // Tables that the options capture and that are not part of the stream yet: their rows and
   // statements are left out until they join. Called before the first event.
