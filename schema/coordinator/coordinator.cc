@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "schema/base/check.h"
+#include "schema/coordinator/other_stream.h"
 #include "schema/coordinator/outcome.h"
 #include "schema/coordinator/reconcile.h"
 #include "schema/events/table_rename.h"
@@ -550,42 +551,14 @@ struct Coordinator::Impl {
     }
     open->change = std::move(merged.change);
     open->settled = std::move(merged.settled);
-    if (ContradictsOtherStream(tables[key], *change)) {
-      PartDecision part;
-      part.part = change->parts.front().part;
-      part.event = EventKind::kCreateTable;
-      part.detail = Describe(change->parts.front());
-      part.behavior = policy.behavior;
-      part.verdict.kind = VerdictKind::kFail;
-      part.verdict.rule = "streams of one table";
-      part.verdict.reason = "another stream shows table " + change->table.ToString() +
-                            " with other columns: read the one only, or route them apart";
+    if (auto refused = RefuseOtherStream(tables[key], *change, policy.behavior)) {
       auto nothing = std::make_shared<StatementChange>(*open->change);
       nothing->parts.clear();
       open->change = std::move(nothing);
-      open->settled = {std::move(part)};
+      open->settled = {std::move(*refused)};
     }
     open->settled_begun = std::move(merged.begun);
     open->settled_ended = std::move(merged.ended);
-  }
-
-  // Each stream counts a table's columns for itself. Where two show the same table with different
-  // ones, the rows of the one would be read by the identities of the other.
-  static bool ContradictsOtherStream(const TableState& state, const StatementChange& change) {
-    const bool creates =
-        !change.parts.empty() && change.parts.front().kind() == EventKind::kCreateTable;
-    if (!creates || state.merge.is_merged() || !state.merge.Has(change.table)) return false;
-    const TableSchema& known = state.merge.schema();
-    const TableSchema& told = *change.after();
-    if (known.incarnation != told.incarnation) return false;
-    const bool is_of_other_stream =
-        std::any_of(state.decided.begin(), state.decided.end(), [&](const auto& entry) {
-          return entry.first.first == change.table && entry.first.second != change.point.stream;
-        });
-    return is_of_other_stream &&
-           !std::equal(
-               known.columns.begin(), known.columns.end(), told.columns.begin(), told.columns.end(),
-               [](const Column& a, const Column& b) { return a.id == b.id && a.name == b.name; });
   }
 
   // Steps of the failed plan may have been carried out: the sink is looked at, and what it has is

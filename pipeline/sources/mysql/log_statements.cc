@@ -227,7 +227,10 @@ Result<void> LogStream::NumberBehindHistory() {
   DRIFTLESS_ASSIGN_OR_RETURN(const auto versions, context_.history->All(std::nullopt));
   for (const SchemaVersion& version : versions) {
     const Point& there = version.point;
-    if (there.stream == here.stream && there.epoch == here.epoch && there.offset == here.offset) {
+    const bool is_here =
+        there.stream == here.stream && there.epoch == here.epoch && there.offset == here.offset;
+    // Tables that joined at this place are behind all statements anyway.
+    if (is_here && !LogPosition::IsBehindRows(there)) {
       statement_row_ = std::max(statement_row_, there.row + 1);
     }
   }
