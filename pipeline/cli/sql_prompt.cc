@@ -45,14 +45,13 @@ class Prompt {
 
   void Run() {
     while (!client_.done()) {
+      if (interrupted != 0) Discard();  // between two lines
       int length = 0;
       const char* line = el_gets(edit_.get(), &length);
       if (line == nullptr) {
         std::fputs("\n", stdout);
         if (interrupted == 0) return;
-        interrupted = 0;
-        client_.Discard();
-        el_reset(edit_.get());
+        Discard();
         continue;
       }
       std::string_view text(line, static_cast<size_t>(length));
@@ -68,6 +67,13 @@ class Prompt {
   struct EndHistory {
     void operator()(History* each) const { history_end(each); }
   };
+
+  // What has been typed of a statement.
+  void Discard() {
+    interrupted = 0;
+    client_.Discard();
+    el_reset(edit_.get());
+  }
 
   void Take(std::string_view line) {
     const std::string before = client_.lines();

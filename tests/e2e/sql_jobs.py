@@ -12,6 +12,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 from pipelines import Records, check, run_all
@@ -176,26 +177,31 @@ class Terminal:
     def __init__(self, driftless, folder):
         environment = dict(os.environ, HOME=folder, TERM="xterm", LC_ALL="C.UTF-8")
         self.text = ""
+        self.seen = 0  # what was waited for ends here
         self.process, self.file = pty.fork()
         if self.process == 0:
             os.chdir(folder)
             os.execve(driftless, [driftless, "sql"], environment)
 
     def wait_for(self, wanted):
-        deadline = time.time() + 120
-        begin = len(self.text)
-        while wanted not in self.text[begin:]:
-            check(time.time() < deadline, f"no {wanted!r} in {self.text[begin:]!r}")
+        """Reads on until it stands behind everything that was waited for before."""
+        deadline = time.time() + 180
+        while (at := self.text.find(wanted, self.seen)) < 0:
+            check(time.time() < deadline, f"no {wanted!r} in {self.text[self.seen:]!r}")
             if select.select([self.file], [], [], 1)[0]:
                 self.text += os.read(self.file, 65536).decode("utf-8", "replace")
-        return self.text[begin:]
+        self.seen = at + len(wanted)
 
-    def send(self, text, wanted):
+    def send(self, text, *wanted):
+        """`wanted`: what comes, one behind the other; the prompt last. The terminal is taken over a moment after it."""
+        while termios.tcgetattr(self.file)[3] & termios.ICANON:
+            time.sleep(0.01)
         os.write(self.file, text.encode())
-        return self.wait_for(wanted)
+        for each in wanted:
+            self.wait_for(each)
 
     def end(self):
-        os.write(self.file, b"QUIT;\n")
+        self.send("QUIT;\n")
         status = os.waitpid(self.process, 0)[1]
         os.close(self.file)
         check(status == 0, f"status {status}")
@@ -206,17 +212,17 @@ def test_terminal(driftless, folder):
     terminal = Terminal(driftless, folder)
     terminal.wait_for("Flink SQL> ")
     terminal.send("CREATE TABLE bins (\n", "> ")
-    terminal.send("  weight INT);\n", "succeeded.")
+    terminal.send("  weight INT);\n", "succeeded.", "Flink SQL> ")
     terminal.send("SELECT 40 +\n", "> ")
     terminal.send("\x03", "Flink SQL> ")
-    terminal.send("desc bin\t;\n", "weight")
-    terminal.send("VALUES ('wörter');\n", "total of 1 row")
+    terminal.send("desc bin\t;\n", "weight", "Flink SQL> ")
+    terminal.send("VALUES ('wörter');\n", "total of 1 row", "Flink SQL> ")
     terminal.end()
     history = os.path.join(folder, ".driftless-sql-history")
     check(os.stat(history).st_mode & 0o077 == 0, "the history is not its owner's alone")
     terminal = Terminal(driftless, folder)
     terminal.wait_for("Flink SQL> ")
-    terminal.send("\x1b[A\n", "total of 1 row")  # the statement before QUIT
+    terminal.send("\x1b[A\n", "total of 1 row", "Flink SQL> ")  # the statement before QUIT
     terminal.end()
 
 
