@@ -4,6 +4,7 @@
 usage: mysql_positions.py --driftless BIN --peer mysql|mariadb
 Exit status: 0 as expected, 1 not, 77 the server is not installed.
 """
+import json
 import os
 import random
 import socket
@@ -161,6 +162,42 @@ class Test:
         # On a slow machine a commit may come first; what is compared holds all the same.
         print(f"{begun} starts of one pipeline began anew")
         self.server.sql("drop table live.early;")
+
+    def joined(self):
+        """A sink that is added makes the source begin anew: it gets all rows, and the other's divergence tells what it may lack."""
+        pipeline = self.pipeline("joined", "scan.startup.mode: initial", tables="live.joined, live.marks")
+        self.server.sql("create table live.joined (id int primary key, v varchar(20)) charset utf8mb4; "
+                        "insert into live.joined values (1, 'a'), (2, 'b'), (3, 'c');")
+        pipeline.start()
+        self.follow(pipeline)
+        pipeline.wait_for_snapshot()
+        pipeline.stop()
+        self.server.sql("delete from live.joined where id = 2; update live.joined set v = 'new' where id = 3; "
+                        "alter table live.joined add column w int; insert into live.joined values (4, 'd', 4);")
+        with open(pipeline.file, encoding="utf-8") as f:
+            text = f.read()
+        with open(pipeline.file, "w", encoding="utf-8") as f:
+            lake = f"  - type: paimon\n    name: lake\n    catalog.properties.warehouse: {pipeline.folder}/warehouse\n"
+            f.write(text[:text.index("sink:")] + "sinks:\n" + lake + lake.replace("lake", "later").replace("/warehouse", "/later") +
+                    text[text.index("pipeline:"):])
+        pipeline.start()
+        if "MariaDB" not in self.server.sql("select version();"):
+            pipeline.wait_for(lambda: "FLUSH BINARY LOGS" in pipeline.tail(), "what to do where points would go backwards")
+            self.server.sql("flush binary logs;")
+        wanted = self.server.values("from live.joined", ("id", "v", "w"))
+
+        def rows(sink):
+            lines = pipeline.peek("live.joined", "--sink", sink).stdout.splitlines()
+            return [[None if row.get(n) is None else str(row[n]) for n in ("id", "v", "w")]
+                    for row in map(json.loads, lines) if "id" in row]
+        pipeline.wait_for(lambda: sorted(rows("later"), key=str) == sorted(wanted, key=str), "the rows of the sink that was added")
+        pipeline.wait_for(lambda: all(row in rows("lake") for row in wanted), "the rows of the other sink")
+        ghosts = [row for row in rows("lake") if row not in wanted]
+        check(ghosts == [["2", "b", None]], f"{ghosts} remain")
+        said = subprocess.run([self.binary, "divergences", "--state", os.path.join(pipeline.folder, "state")], capture_output=True, text=True)
+        check("a new beginning for a sink without a position" in said.stdout, said.stdout + said.stderr)
+        pipeline.stop()
+        self.server.sql("drop table live.joined;")
 
     def quiet(self):
         """Captured tables stand still; the position does not, so that logs may go."""
@@ -334,7 +371,7 @@ def main():
     parser = live.arguments()
     parser.add_argument("--only", help="one case")
     options = parser.parse_args()
-    cases = [c for c in ("starts", "replanned", "quiet", "purged", "online", "clash") if options.only in (None, c)]
+    cases = [c for c in ("starts", "replanned", "joined", "quiet", "purged", "online", "clash") if options.only in (None, c)]
     with live.scene(options) as (server, folder):
         test = Test(options.driftless, folder, server)
         if cases:

@@ -279,9 +279,46 @@ class LogRun {
       DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Alter(altered->second.now));
       if (!go_on) return false;
     }
+    for (const TableSchemaPtr& schema : announce_) {
+      if (!TellGap(schema->path)) return false;
+    }
     announce_.clear();
     altered_.clear();
     return true;
+  }
+
+  // A sink without a position, because it was added or was killed before its first commit, makes
+  // the source begin anew, here and for all sinks. Those that had the table see it read again; what
+  // was deleted since their positions, no row tells. False: the pipeline stops.
+  bool TellGap(const TablePath& table) {
+    if (!context_.furthest) return true;
+    const CutPosition furthest = context_.furthest(table);
+    if (!furthest.Last(stream_)) return true;
+    const auto before = LogPosition::Parse(furthest.Resume(stream_));
+    UnseenChange gap;
+    gap.table = table;
+    gap.point = log_.position().PointOf(stream_);
+    gap.position = log_.position().ToString();
+    gap.what = fmt::format(
+        "a new beginning for a sink without a position (another sink had the table up to {}; rows "
+        "that were deleted from there on stay in it)",
+        before ? before->ToString() : furthest.Last(stream_)->ToString());
+    return output_.Unseen(gap);
+  }
+
+  // A start by GTIDs has the place of its file's beginning. A sink that has gone further in that
+  // file takes the announcements there for old ones, and would miss how the table was altered
+  // since.
+  Result<void> CheckReach(const TableSchema& before, const TableSchema& now,
+                          const LogPosition& start) const {
+    if (!context_.furthest || SameShape(before, now)) return {};
+    const std::optional<Point> last = context_.furthest(now.path).Last(stream_);
+    if (!last || last->Precedes(start.PointOf(stream_))) return {};
+    return MakeError(ErrorKind::kUnavailable,
+                     "table " + now.path.ToString() +
+                         " was altered, some sinks have no position, and others have one behind " +
+                         start.ToString() + ", where the source would begin anew")
+        .Hint("FLUSH BINARY LOGS at the server: in a new file all sinks see how it was altered.");
   }
 
   // The versions of tables that a former start announced and of which no sink has a position yet:
@@ -345,6 +382,7 @@ class LogRun {
                                                      options_.include_comments, incarnation++));
         const auto before = hidden ? known.end() : known.find(table);
         if (before != known.end()) {
+          DRIFTLESS_TRY(CheckReach(*before->second.back(), *schema, start));
           Altered& altered = altered_[table];
           altered.now = std::exchange(schema, before->second.front());
           altered.versions.assign(before->second.begin() + 1, before->second.end());
