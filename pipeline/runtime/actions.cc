@@ -37,6 +37,11 @@ void Runtime::Impl::CarryOut(CoordinatorAction& action) {
   } else if (auto* read = std::get_if<ReadSinkTable>(&action)) {
     Later([this, key = read->table] { ReadTable(key); });
   } else if (auto* cut = std::get_if<CutTable>(&action)) {
+    // Of a drop that is held while its rows go on: the cut is under way from now on, or a run that
+    // comes to its end now would leave out the rows behind it.
+    if (ChangeUnderway* change = FindChange(cut->table); change != nullptr && !cut->now) {
+      change->waits_for_person = false;
+    }
     Later([this, cut = std::move(*cut)] {
       if (SinkRun* run = FindSink(cut.table.sink)) StartSchemaCut(*run, cut);
     });
