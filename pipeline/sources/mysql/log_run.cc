@@ -279,9 +279,10 @@ class LogRun {
       DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Alter(altered->second.now));
       if (!go_on) return false;
     }
-    for (const TableSchemaPtr& schema : announce_) {
-      if (!TellGap(schema->path)) return false;
+    for (const auto& [table, place] : gaps_) {
+      if (!TellGap(table, place)) return false;
     }
+    gaps_.clear();
     announce_.clear();
     altered_.clear();
     return true;
@@ -290,11 +291,7 @@ class LogRun {
   // A sink without a position, because it was added or was killed before its first commit, makes
   // the source begin anew, here and for all sinks. Those that had the table see it read again; what
   // was deleted since their positions, no row tells. False: the pipeline stops.
-  bool TellGap(const TablePath& table) {
-    if (!context_.furthest) return true;
-    const CutPosition furthest = context_.furthest(table);
-    if (!furthest.Last(stream_)) return true;
-    const auto before = LogPosition::Parse(furthest.Resume(stream_));
+  bool TellGap(const TablePath& table, const std::string& place) {
     UnseenChange gap;
     gap.table = table;
     gap.point = log_.position().PointOf(stream_);
@@ -302,8 +299,17 @@ class LogRun {
     gap.what = fmt::format(
         "a new beginning for a sink without a position (another sink had the table up to {}; rows "
         "that were deleted from there on stay in it)",
-        before ? before->ToString() : furthest.Last(stream_)->ToString());
+        place);
     return output_.Unseen(gap);
+  }
+
+  // Before anything is announced: what is, moves the sinks' positions.
+  void FindGap(const TablePath& table) {
+    if (!context_.furthest) return;
+    const CutPosition furthest = context_.furthest(table);
+    if (!furthest.Last(stream_)) return;
+    const auto before = LogPosition::Parse(furthest.Resume(stream_));
+    gaps_[table] = before ? before->ToString() : furthest.Last(stream_)->ToString();
   }
 
   // A start by GTIDs has the place of its file's beginning. A sink that has gone further in that
@@ -373,7 +379,10 @@ class LogRun {
     uint64_t incarnation = 1;
     DRIFTLESS_ASSIGN_OR_RETURN(auto known, AnnouncedBefore(&incarnation));
     log_.Begin(start, {}, incarnation + texts.size());
-    for (const auto& [table, text] : texts) log_.Expect(table);
+    for (const auto& [table, text] : texts) {
+      log_.Expect(table);
+      FindGap(table);
+    }
     for (const bool hidden : {false, true}) {  // a shadow is known by its table
       for (const auto& [table, text] : texts) {
         if (log_.IsHidden(table) != hidden) continue;
@@ -711,6 +720,7 @@ class LogRun {
     TableSchemaPtr now;
   };
   std::map<TablePath, Altered> altered_;
+  std::map<TablePath, std::string> gaps_;  // tables that some sink had, and up to which place
   JoiningTables joining_;
   int rounds_in_vain_ = 0;
   bool has_reported_ = false;
