@@ -266,6 +266,11 @@ class LogRun {
 
   // False: the pipeline stops.
   Result<bool> AnnounceTables() {
+    // Told first: once a sink without a position has one, no later start finds the gap.
+    for (const auto& [table, place] : gaps_) {
+      if (!TellGap(table, place)) return false;
+    }
+    gaps_.clear();
     if (!announce_.empty()) DRIFTLESS_TRY(log_.NumberBehindHistory());
     for (const TableSchemaPtr& schema : announce_) {
       DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, log_.Announce(schema));
@@ -279,10 +284,6 @@ class LogRun {
       DRIFTLESS_ASSIGN_OR_RETURN(go_on, log_.Alter(altered->second.now));
       if (!go_on) return false;
     }
-    for (const auto& [table, place] : gaps_) {
-      if (!TellGap(table, place)) return false;
-    }
-    gaps_.clear();
     announce_.clear();
     altered_.clear();
     return true;
