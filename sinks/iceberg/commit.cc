@@ -35,8 +35,7 @@ std::string CutProperty(const CommitIdentity& identity) {
 bool IsCommitted(const TableMetadata& metadata, const CommitIdentity& identity,
                  const Committable& files) {
   for (const Snapshot& snapshot : metadata.snapshots) {
-    const auto mark = snapshot.summary.find(std::string(kCommitMark));
-    if (mark != snapshot.summary.end() && mark->second == files.mark) return true;
+    if (snapshot.summary.Says(kCommitMark, files.mark)) return true;
   }
   const std::string remembered = " " + metadata.Property(CutProperty(identity), "") + " ";
   return remembered.find(" " + std::to_string(identity.cut) + ":" + files.mark + " ") !=
@@ -173,12 +172,12 @@ class CommitRun {
       (manifest.deletes ? deletes : data) += manifest.added_files;
       if (!manifest.deletes) rows += manifest.added_rows;
     }
-    auto& summary = snapshot->summary;
+    std::map<std::string, std::string> summary;
     summary["operation"] = deletes == 0 ? "append" : data == 0 ? "delete" : "overwrite";
     const auto total = [&](const std::string& name, int64_t more) {
-      const auto old = parent.summary.find("total-" + name);
-      if (parent.id != 0 && old == parent.summary.end()) return;
-      const int64_t before = parent.id == 0 ? 0 : std::strtoll(old->second.c_str(), nullptr, 10);
+      const auto old = parent.summary.Find("total-" + name);
+      if (parent.id != 0 && !old) return;
+      const int64_t before = parent.id == 0 ? 0 : std::strtoll(old->c_str(), nullptr, 10);
       summary["total-" + name] = std::to_string(before + more);
     };
     if (data > 0) summary["added-data-files"] = std::to_string(data);
@@ -194,6 +193,7 @@ class CommitRun {
     summary["driftless.pipeline"] = identity.pipeline;
     summary["driftless.cut"] = std::to_string(identity.cut);
     summary["driftless.batch"] = std::to_string(batch);
+    snapshot->summary = SnapshotSummary(summary);
   }
 
   static std::vector<ManifestEntry> EntriesOf(const Committable& files,

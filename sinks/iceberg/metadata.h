@@ -62,13 +62,30 @@ struct SortOrder {
   std::vector<SortField> fields;
 };
 
+// What a snapshot says about itself: names and values. They stay the JSON object that they are in
+// the metadata: a table has thousands of snapshots, all read and written by each commit, and one
+// of them is looked at.
+class SnapshotSummary {
+ public:
+  SnapshotSummary() = default;
+  explicit SnapshotSummary(const std::map<std::string, std::string>& values);
+  static SnapshotSummary OfJson(std::string object);
+
+  std::optional<std::string> Find(std::string_view name) const;
+  bool Says(std::string_view name, std::string_view value) const;
+  const std::string& json() const { return json_; }
+
+ private:
+  std::string json_ = "{}";
+};
+
 struct Snapshot {
   int64_t id = 0;
   std::optional<int64_t> parent;
   int64_t sequence_number = 0;
   int64_t timestamp_ms = 0;
   std::string manifest_list;
-  std::map<std::string, std::string> summary;
+  SnapshotSummary summary;
   int32_t schema_id = -1;
   std::optional<int64_t> first_row_id;  // version 3
   std::optional<int64_t> added_rows;

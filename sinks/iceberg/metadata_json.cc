@@ -54,15 +54,16 @@ bool IsTrue(const dom::object& json, std::string_view key) {
   return json[key].get(value) == simdjson::SUCCESS && value;
 }
 
+std::string TextOf(dom::element value) {
+  std::string_view text;
+  return value.get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::minify(value);
+}
+
 std::map<std::string, std::string> Texts(const dom::object& json, std::string_view key) {
   std::map<std::string, std::string> texts;
   dom::object object;
   if (json[key].get(object) != simdjson::SUCCESS) return texts;
-  for (const auto& [name, value] : object) {
-    std::string_view text;
-    texts[std::string(name)] =
-        value.get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::minify(value);
-  }
+  for (const auto& [name, value] : object) texts[std::string(name)] = TextOf(value);
   return texts;
 }
 
@@ -182,7 +183,10 @@ Result<Snapshot> ReadSnapshot(const dom::object& json) {
   snapshot.sequence_number = NumberOr(json, "sequence-number", 0);
   snapshot.timestamp_ms = NumberOr(json, "timestamp-ms", 0);
   snapshot.manifest_list = TextOr(json, "manifest-list", "");
-  snapshot.summary = Texts(json, "summary");
+  dom::object summary;
+  if (json["summary"].get(summary) == simdjson::SUCCESS) {
+    snapshot.summary = SnapshotSummary::OfJson(simdjson::minify(summary));
+  }
   snapshot.schema_id = static_cast<int32_t>(NumberOr(json, "schema-id", -1));
   if (Has(json, "first-row-id", &element))
     snapshot.first_row_id = NumberOr(json, "first-row-id", 0);
@@ -337,8 +341,7 @@ void WriteSnapshot(const Snapshot& snapshot, JsonWriter* json) {
   json->Key("snapshot-id").Int(snapshot.id);
   if (snapshot.parent) json->Key("parent-snapshot-id").Int(*snapshot.parent);
   json->Key("timestamp-ms").Int(snapshot.timestamp_ms).Key("summary");
-  WriteTexts(snapshot.summary, json);
-  json->Key("manifest-list").String(snapshot.manifest_list);
+  json->Raw(snapshot.summary.json()).Key("manifest-list").String(snapshot.manifest_list);
   if (snapshot.schema_id >= 0) json->Key("schema-id").Int(snapshot.schema_id);
   if (snapshot.first_row_id) json->Key("first-row-id").Int(*snapshot.first_row_id);
   if (snapshot.added_rows) json->Key("added-rows").Int(*snapshot.added_rows);
@@ -381,6 +384,33 @@ auto ParseObject(std::string_view text, const Read& read) -> decltype(read(dom::
 }
 
 }  // namespace
+
+SnapshotSummary::SnapshotSummary(const std::map<std::string, std::string>& values) {
+  json_.clear();
+  JsonWriter json(&json_);
+  WriteTexts(values, &json);
+}
+
+SnapshotSummary SnapshotSummary::OfJson(std::string object) {
+  SnapshotSummary summary;
+  summary.json_ = std::move(object);
+  return summary;
+}
+
+std::optional<std::string> SnapshotSummary::Find(std::string_view name) const {
+  dom::parser parser;
+  dom::object object;
+  dom::element value;
+  if (parser.parse(json_).get(object) != simdjson::SUCCESS || !Has(object, name, &value)) {
+    return std::nullopt;
+  }
+  return TextOf(value);
+}
+
+bool SnapshotSummary::Says(std::string_view name, std::string_view value) const {
+  // Most snapshots do not have it anywhere.
+  return json_.find(value) != std::string::npos && Find(name) == value;
+}
 
 Result<TableMetadata> ParseMetadata(std::string_view json) {
   return ParseObject(json, [](const dom::object& object) { return ReadMetadata(object); });

@@ -163,7 +163,7 @@ class RewriteCommit {
     } more, less;
     for (const ManifestEntry& entry : rewrite_.added) more.Add(entry);
     for (const ManifestEntry& entry : removed) less.Add(entry);
-    auto& summary = snapshot->summary;
+    std::map<std::string, std::string> summary;
     summary["operation"] = "replace";
     summary["engine-name"] = "driftless";
     const auto put = [&](const char* name, int64_t number) {
@@ -176,13 +176,14 @@ class RewriteCommit {
     put("added-records", more.records);
     put("deleted-records", less.records);
     const auto total = [&](const std::string& name, int64_t change) {
-      const auto old = parent.summary.find("total-" + name);
-      if (old == parent.summary.end()) return;
-      summary[old->first] = std::to_string(std::strtoll(old->second.c_str(), nullptr, 10) + change);
+      const auto old = parent.summary.Find("total-" + name);
+      if (!old) return;
+      summary["total-" + name] = std::to_string(std::strtoll(old->c_str(), nullptr, 10) + change);
     };
     total("data-files", more.data - less.data);
     total("delete-files", more.deletes - less.deletes);
     total("records", more.records - less.records);
+    snapshot->summary = SnapshotSummary(summary);
   }
 
   const MaintenanceContext& context_;

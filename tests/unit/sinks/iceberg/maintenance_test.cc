@@ -43,7 +43,7 @@ TEST_P(MaintenanceTest, CompactionKeepsTheRowsAndBoundsTheFiles) {
     if (rig.Compact().files_removed > 0) {
       ++compactions;
       const Snapshot after = *rig.Table().metadata.current_snapshot();
-      EXPECT_EQ(after.summary.at("operation"), "replace");
+      EXPECT_EQ(after.summary.Find("operation"), "replace");
       EXPECT_EQ(after.parent, before);
     }
     ASSERT_EQ(rig.Read(), rig.Expected()) << "commit " << commit;
