@@ -533,10 +533,10 @@ Result<void> IcebergCommitter::CleanUp(const CommitIdentity& next,
   }
   const std::string owner = lake::FileOwner(next.pipeline, next.sink, path);
   DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, table->Directory());
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> found,
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ListedObject> found,
                              table->files.store()->List(directory, ObjectStore::Depth::kAll));
   std::vector<std::string> leftovers;
-  for (const ObjectInfo& object : found) {
+  for (const ListedObject& object : found) {
     const std::string name = object.path.substr(object.path.rfind('/') + 1);
     const std::optional<lake::OwnedName> owned = lake::ParseOwnedName(name, owner);
     if (!owned || owned->first_cut <= last) continue;

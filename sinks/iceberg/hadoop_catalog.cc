@@ -162,10 +162,10 @@ class HadoopCatalog : public Catalog {
 
   Result<Version> ListedVersion(const TablePath& table) {
     DRIFTLESS_ASSIGN_OR_RETURN(
-        const std::vector<ObjectInfo> found,
+        const std::vector<ListedObject> found,
         files_.store()->List(Directory(table) + "/metadata", ObjectStore::Depth::kDirect));
     Version highest;
-    for (const ObjectInfo& object : found) {
+    for (const ListedObject& object : found) {
       const Result<int64_t> version = VersionOf(object.path);
       if (version && *version > highest.number) highest = {*version, object.path};
     }

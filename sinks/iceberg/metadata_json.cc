@@ -59,6 +59,24 @@ std::string TextOf(dom::element value) {
   return value.get(text) == simdjson::SUCCESS ? std::string(text) : simdjson::minify(value);
 }
 
+// The object as one line. All but all of a summary's values are strings.
+std::string CompactJson(const dom::object& object) {
+  std::string line;
+  JsonWriter json(&line);
+  json.BeginObject();
+  for (const auto& [name, value] : object) {
+    json.Key(name);
+    std::string_view text;
+    if (value.get(text) == simdjson::SUCCESS) {
+      json.String(text);
+    } else {
+      json.Raw(simdjson::minify(value));
+    }
+  }
+  json.EndObject();
+  return line;
+}
+
 std::map<std::string, std::string> Texts(const dom::object& json, std::string_view key) {
   std::map<std::string, std::string> texts;
   dom::object object;
@@ -185,7 +203,7 @@ Result<Snapshot> ReadSnapshot(const dom::object& json) {
   snapshot.manifest_list = TextOr(json, "manifest-list", "");
   dom::object summary;
   if (json["summary"].get(summary) == simdjson::SUCCESS) {
-    snapshot.summary = SnapshotSummary::OfJson(simdjson::minify(summary));
+    snapshot.summary = SnapshotSummary::OfJson(CompactJson(summary));
   }
   snapshot.schema_id = static_cast<int32_t>(NumberOr(json, "schema-id", -1));
   if (Has(json, "first-row-id", &element))

@@ -110,10 +110,10 @@ Result<void> PaimonCommitter::CleanUp(const CommitIdentity& next,
   }
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<int64_t> last,
                              LastCommittedCut(table, CommitUser(settings_, next)));
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> files,
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ListedObject> files,
                              store_->List(table.directory(), ObjectStore::Depth::kAll));
   std::vector<std::string> leftovers;
-  for (const ObjectInfo& file : files) {
+  for (const ListedObject& file : files) {
     const std::string name(NameOf(file.path));
     const std::optional<OwnedName> owned = ParseOwnedName(name, owner);
     if (!owned || named.contains(name)) continue;

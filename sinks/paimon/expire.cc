@@ -15,10 +15,10 @@ bool IsMissing(const Error& error) { return error.kind() == ErrorKind::kNotFound
 // The smallest snapshot that a streaming reader still wants; INT64_MAX where there is none.
 Result<int64_t> SmallestConsumer(const PaimonTable& table) {
   DRIFTLESS_ASSIGN_OR_RETURN(
-      const std::vector<ObjectInfo> files,
+      const std::vector<ListedObject> files,
       table.store()->List(table.Path("consumer"), ObjectStore::Depth::kDirect));
   int64_t smallest = INT64_MAX;
-  for (const ObjectInfo& file : files) {
+  for (const ListedObject& file : files) {
     if (file.path.find("/consumer-") == std::string::npos) continue;
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string json, table.store()->Read(file.path));
     simdjson::dom::parser parser;
@@ -170,9 +170,9 @@ class Expiry {
 Result<std::vector<Snapshot>> PinnedSnapshots(const PaimonTable& table) {
   std::vector<Snapshot> snapshots;
   const auto add = [&](const std::string& directory, std::string_view prefix) -> Result<void> {
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> files,
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ListedObject> files,
                                table.store()->List(directory, ObjectStore::Depth::kDirect));
-    for (const ObjectInfo& file : files) {
+    for (const ListedObject& file : files) {
       const std::string_view name = std::string_view(file.path).substr(directory.size() + 1);
       if (file.is_directory || !name.starts_with(prefix)) continue;
       DRIFTLESS_ASSIGN_OR_RETURN(Snapshot snapshot, table.ReadSnapshot(file.path));
@@ -182,9 +182,9 @@ Result<std::vector<Snapshot>> PinnedSnapshots(const PaimonTable& table) {
   };
   DRIFTLESS_TRY(add(table.Path("tag"), "tag-"));
   DRIFTLESS_ASSIGN_OR_RETURN(
-      const std::vector<ObjectInfo> branches,
+      const std::vector<ListedObject> branches,
       table.store()->List(table.Path("branch"), ObjectStore::Depth::kDirect));
-  for (const ObjectInfo& branch : branches) {
+  for (const ListedObject& branch : branches) {
     if (!branch.is_directory) continue;
     DRIFTLESS_TRY(add(branch.path + "/tag", "tag-"));
     DRIFTLESS_TRY(add(branch.path + "/snapshot", "snapshot-"));

@@ -19,10 +19,10 @@ std::optional<int64_t> ParseNumber(std::string_view text) {
 // The numbers N of the files "<prefix>N" in a folder, ascending.
 Result<std::vector<int64_t>> NumbersIn(ObjectStore* store, const std::string& directory,
                                        std::string_view prefix) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ObjectInfo> entries,
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<ListedObject> entries,
                              store->List(directory, ObjectStore::Depth::kDirect));
   std::vector<int64_t> numbers;
-  for (const ObjectInfo& entry : entries) {
+  for (const ListedObject& entry : entries) {
     std::string_view name = std::string_view(entry.path).substr(directory.size() + 1);
     if (!name.starts_with(prefix)) continue;
     if (const auto number = ParseNumber(name.substr(prefix.size()))) numbers.push_back(*number);

@@ -296,7 +296,7 @@ class IcebergRig {
   std::set<std::string> Stored() const {
     std::set<std::string> paths;
     const auto objects = *store->List("db/" + path.table, ObjectStore::Depth::kAll);
-    for (const ObjectInfo& object : objects) {
+    for (const ListedObject& object : objects) {
       const bool is_metadata =
           object.path.ends_with(".metadata.json") || object.path.ends_with("version-hint.text");
       if (!is_metadata) paths.insert(object.path);

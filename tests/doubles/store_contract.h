@@ -53,8 +53,8 @@ inline void CheckStoreContract(ObjectStore* store) {
 
   const auto paths = [&](const std::string& directory, ObjectStore::Depth depth) {
     std::vector<std::string> names;
-    const std::vector<ObjectInfo> listed = *store->List(directory, depth);
-    for (const ObjectInfo& entry : listed) {
+    const std::vector<ListedObject> listed = *store->List(directory, depth);
+    for (const ListedObject& entry : listed) {
       names.push_back(entry.path + (entry.is_directory ? "/" : ""));
     }
     return names;

@@ -233,13 +233,14 @@ class LocalStore : public ObjectStore {
       if (errno == ENOENT || errno == ENOTDIR) return std::optional<ObjectInfo>();
       return SystemError("cannot look at", Full(path), errno);
     }
-    return std::optional(Describe(path, info));
+    const bool is_directory = S_ISDIR(info.st_mode);
+    return std::optional(ObjectInfo{is_directory ? 0 : info.st_size, is_directory});
   }
 
-  Result<std::vector<ObjectInfo>> List(const std::string& directory, Depth depth) override {
-    std::vector<ObjectInfo> found;
+  Result<std::vector<ListedObject>> List(const std::string& directory, Depth depth) override {
+    std::vector<ListedObject> found;
     DRIFTLESS_TRY(ListInto(directory, depth, &found));
-    std::ranges::sort(found, {}, &ObjectInfo::path);
+    std::ranges::sort(found, {}, &ListedObject::path);
     return found;
   }
 
@@ -329,17 +330,8 @@ class LocalStore : public ObjectStore {
     return bytes;
   }
 
-  static ObjectInfo Describe(const std::string& path, const struct stat& info) {
-    ObjectInfo result;
-    result.path = path;
-    result.is_directory = S_ISDIR(info.st_mode);
-    result.size = result.is_directory ? 0 : info.st_size;
-    result.modified_ms = info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000;
-    return result;
-  }
-
   Result<void> ListInto(const std::string& directory, Depth depth,
-                        std::vector<ObjectInfo>* found) const {
+                        std::vector<ListedObject>* found) const {
     std::error_code error;
     std::filesystem::directory_iterator entries(Full(directory), error);
     if (error) {
@@ -349,16 +341,13 @@ class LocalStore : public ObjectStore {
     for (const std::filesystem::directory_iterator end; entries != end; entries.increment(error)) {
       if (error) return SystemError("cannot list", Full(directory), error.value());
       const std::string name = entries->path().filename().string();
-      const std::string path = directory.empty() ? name : directory + "/" + name;
-      struct stat info{};
-      if (::stat(Full(path).c_str(), &info) != 0) {
-        if (errno == ENOENT) continue;  // deleted while we look
-        return SystemError("cannot look at", Full(path), errno);
-      }
-      if (depth == Depth::kAll && S_ISDIR(info.st_mode)) {
+      std::string path = directory.empty() ? name : directory + "/" + name;
+      std::error_code unknown;  // a link whose target is gone
+      const bool is_directory = entries->is_directory(unknown);
+      if (depth == Depth::kAll && is_directory) {
         DRIFTLESS_TRY(ListInto(path, depth, found));
       } else {
-        found->push_back(Describe(path, info));
+        found->push_back({std::move(path), is_directory});
       }
     }
     if (error) return SystemError("cannot list", Full(directory), error.value());

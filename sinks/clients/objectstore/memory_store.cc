@@ -154,7 +154,6 @@ Result<std::optional<ObjectInfo>> MemoryStore::Stat(const std::string& path) {
   const std::lock_guard lock(mutex_);
   if (Begun begun = Begin(Operation::kStat, path); begun.error) return *std::move(begun.error);
   ObjectInfo info;
-  info.path = path;
   if (const auto found = objects_.find(path); found != objects_.end()) {
     info.size = static_cast<int64_t>(found->second.size());
     return std::optional(info);
@@ -168,19 +167,18 @@ Result<std::optional<ObjectInfo>> MemoryStore::Stat(const std::string& path) {
   return std::optional(info);
 }
 
-Result<std::vector<ObjectInfo>> MemoryStore::List(const std::string& directory, Depth depth) {
+Result<std::vector<ListedObject>> MemoryStore::List(const std::string& directory, Depth depth) {
   const std::lock_guard lock(mutex_);
   if (Begun begun = Begin(Operation::kList, directory); begun.error) return *std::move(begun.error);
   const std::string prefix = directory.empty() ? "" : directory + "/";
-  std::vector<ObjectInfo> found;
+  std::vector<ListedObject> found;
   for (auto it = objects_.lower_bound(prefix); it != objects_.end(); ++it) {
-    const auto& [path, bytes] = *it;
+    const std::string& path = it->first;
     if (!path.starts_with(prefix)) break;
     const size_t slash = path.find('/', prefix.size());
-    ObjectInfo info;
+    ListedObject info;
     if (depth == Depth::kAll || slash == std::string::npos) {
       info.path = path;
-      info.size = static_cast<int64_t>(bytes.size());
     } else {
       info.path = path.substr(0, slash);
       info.is_directory = true;

@@ -52,7 +52,7 @@ class MemoryStore : public ObjectStore {
   Result<std::string> Read(const std::string& path) override;
   Result<std::string> ReadRange(const std::string& path, int64_t offset, int64_t length) override;
   Result<std::optional<ObjectInfo>> Stat(const std::string& path) override;
-  Result<std::vector<ObjectInfo>> List(const std::string& directory, Depth depth) override;
+  Result<std::vector<ListedObject>> List(const std::string& directory, Depth depth) override;
   Result<void> Delete(const std::string& path) override;
   Result<void> MakeDirectory(const std::string& path) override;
   Result<void> SyncAll() override;

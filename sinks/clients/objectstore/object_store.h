@@ -14,12 +14,15 @@
 namespace driftless {
 
 // One entry of a listing.
-struct ObjectInfo {
+struct ListedObject {
   std::string path;           // relative to the store's root
-  int64_t size = 0;           // bytes; 0 for a directory
   bool is_directory = false;  // a common prefix where the store has no directories
-  int64_t modified_ms = 0;    // since the epoch; 0 where the store does not say
-  friend bool operator==(const ObjectInfo&, const ObjectInfo&) = default;
+};
+
+// What is known of one object.
+struct ObjectInfo {
+  int64_t size = 0;  // bytes; 0 for a directory
+  bool is_directory = false;
 };
 
 // An object to be created only if nothing is there.
@@ -74,8 +77,8 @@ class ObjectStore {
 
   enum class Depth : uint8_t { kDirect, kAll };
   // What lies below a directory, sorted by path; empty where there is none. kAll gives objects
-  // only.
-  virtual Result<std::vector<ObjectInfo>> List(const std::string& directory, Depth depth) = 0;
+  // only. Names only, so that a folder of thousands costs no look at each of them.
+  virtual Result<std::vector<ListedObject>> List(const std::string& directory, Depth depth) = 0;
 
   // Removes an object; a success where there is none.
   virtual Result<void> Delete(const std::string& path) = 0;

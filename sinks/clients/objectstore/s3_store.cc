@@ -6,7 +6,6 @@
 #include <random>
 #include <utility>
 
-#include "schema/types/time.h"
 #include "sinks/clients/objectstore/s3_client.h"
 #include "sinks/clients/objectstore/xml_text.h"
 
@@ -19,14 +18,6 @@ int64_t ToNumber(std::string_view text) {
   int64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
-}
-
-// "2024-01-31T12:34:56.000Z" to milliseconds; 0 where it cannot be read.
-int64_t ToMillis(const std::string& text) {
-  ParsedTimestamp parsed;
-  int64_t micros = 0;
-  if (ParseTimestamp(text, &parsed) != TimeText::kOk || !ToMicros(parsed, &micros)) return 0;
-  return micros / 1000;
 }
 
 // Small objects are one PUT; from the second part on it is a multipart upload.
@@ -166,7 +157,6 @@ class S3Store : public ObjectStore {
     DRIFTLESS_ASSIGN_OR_RETURN(const S3Response response,
                                client_->Send("HEAD", Key(path), {}, {}, ""));
     ObjectInfo info;
-    info.path = path;
     if (response.status == 200) {
       const auto length = response.headers.find("content-length");
       if (length != response.headers.end()) info.size = ToNumber(length->second);
@@ -184,12 +174,12 @@ class S3Store : public ObjectStore {
     return std::optional(info);
   }
 
-  Result<std::vector<ObjectInfo>> List(const std::string& directory, Depth depth) override {
+  Result<std::vector<ListedObject>> List(const std::string& directory, Depth depth) override {
     const std::string prefix = directory.empty() ? prefix_ : Key(directory) + "/";
     std::map<std::string, std::string> query = {
         {"list-type", "2"}, {"prefix", prefix}, {"encoding-type", "url"}};
     if (depth == Depth::kDirect) query["delimiter"] = "/";
-    std::vector<ObjectInfo> found;
+    std::vector<ListedObject> found;
     while (true) {
       DRIFTLESS_ASSIGN_OR_RETURN(const S3Response response,
                                  client_->Send("GET", "", query, {}, ""));
@@ -199,7 +189,7 @@ class S3Store : public ObjectStore {
       if (!next || XmlText(response.body, "IsTruncated") != "true") break;
       query["continuation-token"] = *next;
     }
-    std::ranges::sort(found, {}, &ObjectInfo::path);
+    std::ranges::sort(found, {}, &ListedObject::path);
     return found;
   }
 
@@ -247,7 +237,7 @@ class S3Store : public ObjectStore {
     return client_->ToError(response, "cannot create " + object.path);
   }
 
-  void TakeListing(std::string_view xml, std::vector<ObjectInfo>* found) const {
+  void TakeListing(std::string_view xml, std::vector<ListedObject>* found) const {
     // Not every store knows encoding-type; those that do repeat it.
     const bool encoded = XmlText(xml, "EncodingType") == "url";
     const auto relative = [&](std::string key) {
@@ -255,15 +245,13 @@ class S3Store : public ObjectStore {
       return key.substr(std::min(prefix_.size(), key.size()));
     };
     for (const std::string_view item : XmlElements(xml, "Contents")) {
-      ObjectInfo info;
+      ListedObject info;
       info.path = relative(XmlText(item, "Key").value_or(""));
       if (info.path.empty() || info.path.ends_with('/')) continue;  // a folder marker
-      info.size = ToNumber(XmlText(item, "Size").value_or("0"));
-      info.modified_ms = ToMillis(XmlText(item, "LastModified").value_or(""));
       found->push_back(std::move(info));
     }
     for (const std::string_view item : XmlElements(xml, "CommonPrefixes")) {
-      ObjectInfo info;
+      ListedObject info;
       info.path = relative(XmlText(item, "Prefix").value_or(""));
       while (info.path.ends_with('/')) info.path.pop_back();
       info.is_directory = true;

@@ -84,7 +84,7 @@ TEST(IcebergDataFile, OldMetadataFilesGo) {
   for (int commit = 0; commit < 20; ++commit) rig.CommitRandom(3, 50);
   size_t count = 0;
   const auto objects = *rig.store->List("db/t/metadata", ObjectStore::Depth::kDirect);
-  for (const ObjectInfo& object : objects) {
+  for (const ListedObject& object : objects) {
     count += object.path.ends_with(".metadata.json") ? 1 : 0;
   }
   EXPECT_EQ(count, 6u) << "the current one and five before it";

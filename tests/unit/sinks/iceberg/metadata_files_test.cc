@@ -13,7 +13,7 @@ using testing::IcebergRig;
 std::vector<std::string> FilesWith(const IcebergRig& rig, std::string_view suffix) {
   std::vector<std::string> paths;
   const auto objects = *rig.store->List("db/t/metadata", ObjectStore::Depth::kDirect);
-  for (const ObjectInfo& object : objects) {
+  for (const ListedObject& object : objects) {
     if (object.path.ends_with(suffix)) paths.push_back(object.path);
   }
   return paths;

@@ -186,7 +186,7 @@ TEST(CommitTest, TheLoserOfARaceBuildsOnTheWinner) {
     Result<std::optional<ObjectInfo>> Stat(const std::string& p) override {
       return inner_->Stat(p);
     }
-    Result<std::vector<ObjectInfo>> List(const std::string& d, Depth depth) override {
+    Result<std::vector<ListedObject>> List(const std::string& d, Depth depth) override {
       return inner_->List(d, depth);
     }
     Result<void> Delete(const std::string& p) override { return inner_->Delete(p); }
