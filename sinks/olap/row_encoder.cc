@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "schema/base/json_writer.h"
+#include "schema/types/overlay.h"
 #include "schema/types/value_text.h"
 
 namespace driftless::olap {
@@ -34,6 +35,10 @@ RowEncoder::Column::Column(const EvolvedColumn& evolved, bool of_key)
     case TypeKind::kTimestamp: check = Check::kMoment; break;
     default: break;
   }
+  if (is_key || type.nullable()) return;
+  OwnedColumn zero;
+  MakeZero(type, &zero);
+  AppendJson(type, zero.view(), 0, kFormat, &filler);
 }
 
 RowEncoder::RowEncoder(const EvolvedSchema& table, OperationField operation, char separator)
@@ -48,7 +53,8 @@ RowEncoder::RowEncoder(const EvolvedSchema& table, OperationField operation, cha
     const bool is_key = std::find(table.primary_key.begin(), table.primary_key.end(),
                                   evolved.sink.name) != table.primary_key.end();
     const Column& column = columns_.emplace_back(evolved, is_key);
-    row_bytes_ += column.key.size() + column.writer.bytes_max() + 5;  // a comma, or "null"
+    // A comma, or "null".
+    row_bytes_ += column.key.size() + column.writer.bytes_max() + column.filler.size() + 5;
   }
 }
 
@@ -120,6 +126,11 @@ Result<void> RowEncoder::FindMisfits(const ProjectedBatch& batch, const Projecti
   return {};
 }
 
+bool RowEncoder::IsUnknown(const Column& column, const ColumnView& values, uint32_t row) const {
+  return !column.is_key &&
+         (values.IsNull(row) || values.IsAbsent(row) || !Fits(column, values, row));
+}
+
 void RowEncoder::AppendRow(std::span<const ColumnView> columns, uint32_t row, Image image,
                            LoadBody* body) {
   auto nulled = nulled_.end();
@@ -131,11 +142,15 @@ void RowEncoder::AppendRow(std::span<const ColumnView> columns, uint32_t row, Im
     const uint32_t i = image == Image::kSome ? carried_[n] : n;
     Column& column = columns_[i];
     if (image == Image::kKey && !column.is_key) continue;
+    const bool is_unknown = image == Image::kDelete && IsUnknown(column, columns[i], row);
+    if (is_unknown && column.filler.empty()) continue;
     at = std::copy(column.key.begin(), column.key.end(), at);
     while (nulled != nulled_.end() && nulled->row == row && nulled->column < i) ++nulled;
     const bool is_nulled = image != Image::kKey && nulled != nulled_.end() && nulled->row == row &&
                            nulled->column == i;
-    if (is_nulled || columns[i].IsNull(row)) {
+    if (is_unknown) {
+      at = std::copy(column.filler.begin(), column.filler.end(), at);
+    } else if (is_nulled || columns[i].IsNull(row)) {
       at = std::copy_n("null", 4, at);
     } else {
       at = column.writer.Write(columns[i], row, row_bytes_, body, at);
@@ -143,7 +158,8 @@ void RowEncoder::AppendRow(std::span<const ColumnView> columns, uint32_t row, Im
     *at++ = ',';
   }
   if (has_key_ && image != Image::kSome) {
-    const std::string_view field = image == Image::kKey ? operation_.remove : operation_.upsert;
+    const bool removes = image == Image::kKey || image == Image::kDelete;
+    const std::string_view field = removes ? operation_.remove : operation_.upsert;
     at = std::copy(field.begin(), field.end(), at);
   } else if (at[-1] == ',') {
     --at;
@@ -228,7 +244,7 @@ Result<void> RowEncoder::Append(const ProjectedBatch& batch, const Projection& p
     if (left_out != left_out_.end() && *left_out == row) continue;
     const bool is_delete = ops[row] == Op::kDelete;
     if (is_delete && !operation_.carries_deletes) continue;
-    Image image = is_delete ? Image::kKey : Image::kAll;
+    Image image = is_delete ? Image::kDelete : Image::kAll;
     if (!is_delete && !may_lack_.empty()) {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool lacks, FindCarried(batch, projection, row));
       if (lacks) image = Image::kSome;

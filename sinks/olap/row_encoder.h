@@ -19,7 +19,10 @@ struct OperationField {
 // Writes the rows of a batch as JSON objects for a load, straight from the columns. Values that the
 // server would cut, turn to NULL or refuse (texts longer than the column in bytes, NaN, years above
 // 9999) are found here and follow `on-cast-failure`. Values that the source did not send are left
-// out of their row, which then goes into a part of its own. One thread.
+// out of their row, which then goes into a part of its own. A delete carries its before image, as
+// far as it is known: servers refuse every row without a value for a NOT NULL column, also one that
+// deletes (StarRocks: OlapTableSink::_validate_data; Doris: FileScanner::_convert_to_output_block),
+// and a sequence column of Doris must not go back. One thread.
 class RowEncoder {
  public:
   // `separator` stands behind each row of a body: a line end, or ",", and the body then begins with
@@ -43,13 +46,15 @@ class RowEncoder {
     Check check = Check::kNone;
     int64_t bytes_max = 0;
     bool is_key = false;
+    std::string filler;  // stands in a delete for a NOT NULL column of which there is no value
   };
   struct Misfit {
     uint32_t row;
     uint32_t column;
     friend auto operator<=>(const Misfit&, const Misfit&) = default;
   };
-  enum class Image : uint8_t { kAll, kSome, kKey };
+  // kDelete: the key, and what the before image has of the others.
+  enum class Image : uint8_t { kAll, kSome, kKey, kDelete };
 
   Result<void> FindMisfits(const ProjectedBatch& batch, const Projection& projection,
                            RowReporter* reporter);
@@ -61,6 +66,8 @@ class RowEncoder {
   // Fills carried_ for the row; false: everything is there.
   Result<bool> FindCarried(const ProjectedBatch& batch, const Projection& projection, uint32_t row);
   void AppendRow(std::span<const ColumnView> columns, uint32_t row, Image image, LoadBody* body);
+  // Whether a delete leaves the column out, or writes the filler: nothing usable is known of it.
+  bool IsUnknown(const Column& column, const ColumnView& values, uint32_t row) const;
   uint64_t KeyHash(std::span<const ColumnView> columns, uint32_t row);
 
   const TablePath path_;

@@ -499,8 +499,9 @@ class Catalog:
                     if value is None and name not in row and not column.is_key:
                         value = time.strftime("%Y-%m-%d %H:%M:%S") if column.default == ("now",) else column.default
                     if value is None:
-                        if not column.nullable and not (is_delete and not column.is_key):
-                            problem = f"NULL value in non-nullable column '{name}'"
+                        if not column.nullable:  # also of a row that deletes: neither server looks at that first
+                            problem = (f"NULL value in non-nullable column '{name}'" if self.product == "starrocks" else
+                                       f"column({name}) values is null while columns is not nullable")
                         continue
                     problem = problem or misfit(column, value, self.product)
                     if not problem:

@@ -81,6 +81,50 @@ TEST_F(RowEncoderTest, WritesWholeRowsAndDeletesInOrder) {
                                     "{\"id\":1,\"a\":\"ü\",\"b\":\"12345678\",\"__op\":0}\n"));
 }
 
+// Servers refuse a row without a value for a NOT NULL column, whatever it does.
+TEST(RowEncoderDeleteTest, CarriesWhatIsKnownAndAFillerForWhatMustNotBeNull) {
+  const SourceTable table("shop.t",
+                          {"id INT NOT NULL", "n INT NOT NULL", "t VARCHAR(2) NOT NULL",
+                           "d DATE NOT NULL", "m TIMESTAMP(3) NOT NULL", "p DECIMAL(5, 2) NOT NULL",
+                           "b BOOLEAN NOT NULL", "f DOUBLE NOT NULL", "v VARCHAR(4)", "w INT"},
+                          {"id"});
+  ChangeBatchBuilder builder(table.schema(), 0);
+  const auto row = [&](int id, bool is_known) {
+    builder.BeginRow(Op::kDelete, {0, static_cast<uint64_t>(id), 0, 0}, 0);
+    builder.before(0).AppendInt(id);
+    for (int i = 1; i < 10; ++i) {
+      ColumnBuilder& column = builder.before(i);
+      if (!is_known) {
+        column.AppendAbsent();
+      } else if (i == 1) {
+        column.AppendInt(7);
+      } else if (i == 2 || i == 8) {
+        column.AppendBytes("x\"y");  // three bytes: too long for t
+      } else {
+        column.AppendNull();
+      }
+    }
+    builder.EndRow();
+  };
+  row(1, true);
+  row(2, false);
+  const ChangeBatchPtr batch = builder.Seal();
+  const EvolvedSchema evolved = Evolved(*table.schema());
+  const Projection projection = Projection::Make(*batch->schema(), evolved, {});
+  const std::vector<uint32_t> rows = {0, 1};
+  const auto projected = ProjectedBatch::Make(batch, projection, rows, nullptr);
+  ASSERT_TRUE(projected);
+  LoadParts parts;
+  ASSERT_TRUE(RowEncoder(evolved, {"\"__op\":0", "\"__op\":1"}, '\n')
+                  .Append(**projected, projection, nullptr, &parts));
+  const std::string rest =
+      "\"t\":\"\",\"d\":\"1970-01-01\",\"m\":\"1970-01-01 00:00:00.000\",\"p\":\"0.00\","
+      "\"b\":false,\"f\":0,";
+  EXPECT_EQ(parts.parts().front()->body.view(), "{\"id\":1,\"n\":7," + rest +
+                                                    "\"v\":\"x\\\"y\",\"__op\":1}\n" +
+                                                    "{\"id\":2,\"n\":0," + rest + "\"__op\":1}\n");
+}
+
 TEST_F(RowEncoderTest, RowsThatLackValuesTravelApartAndNeverInFrontOfOlderOnes) {
   Row(Op::kInsert, 1, "a", "b");
   Row(Op::kInsert, 2, "a", "b");
