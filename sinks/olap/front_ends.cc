@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "schema/base/bytes_text.h"
+#include "sinks/olap/olap_options.h"
 
 namespace driftless::olap {
 namespace {
@@ -22,20 +23,30 @@ std::string WithoutUser(const std::string& url) {
   return url.substr(0, begin + 3) + url.substr(at + 1);
 }
 
+bool IsTls(std::string_view url) { return url.starts_with("https://"); }
+
 }  // namespace
+
+FrontEndOptions FrontEndOptionsOf(const OlapOptions& options) {
+  return {options.load_addresses,      options.sql.user,
+          options.sql.password,        options.connect_timeout_ms,
+          options.continue_timeout_ms, options.answer_timeout_ms,
+          options.sql.tls_ca,          options.plain_back_ends};
+}
 
 FrontEnds::FrontEnds(FrontEndOptions options)
     : options_(std::move(options)),
-      http_({options_.answer_timeout_ms, options_.connect_timeout_ms, "", true}) {
+      http_({options_.answer_timeout_ms, options_.connect_timeout_ms, options_.tls_ca, true}) {
   authorization_ = "Basic ";
   AppendBase64(options_.user + ":" + options_.password, &authorization_);
 }
 
-Result<HttpResponse> FrontEnds::Follow(std::string url, const FrontEndRequest& request) {
+Result<HttpResponse> FrontEnds::Follow(std::string url, const FrontEndRequest& request,
+                                       bool with_credentials) {
   HttpRequest sent;
   sent.method = request.method;
   sent.headers = request.headers;
-  sent.headers["Authorization"] = authorization_;
+  if (with_credentials) sent.headers["Authorization"] = authorization_;
   sent.body = request.body;
   if (request.is_load && !request.body.empty()) {
     sent.continue_timeout_ms = options_.continue_timeout_ms;
@@ -56,6 +67,14 @@ Result<HttpResponse> FrontEnds::Follow(std::string url, const FrontEndRequest& r
       return MakeError(ErrorKind::kUnavailable, first + ": redirected without end");
     }
     url = WithoutUser(location->second);
+    if (IsTls(sent.url) && !IsTls(url) && !options_.plain_back_ends) {
+      return MakeError(ErrorKind::kInvalidConfig, sent.url + " sends the request on to " + url +
+                                                      ", which would show the password and the "
+                                                      "rows to the network")
+          .Hint(
+              "Switch TLS on at the back ends, or set tls.plain-back-ends: true where their "
+              "network is trusted.");
+    }
   }
 }
 
@@ -90,7 +109,10 @@ Result<HttpResponse> FrontEnds::Send(const FrontEndRequest& request) {
 std::string FrontEnds::Fetch(const std::string& url) {
   FrontEndRequest request;
   request.method = "GET";
-  Result<HttpResponse> answer = Follow(WithoutUser(url), request);
+  const std::string page = WithoutUser(url);
+  const bool is_safe =
+      IsTls(page) || !IsTls(options_.addresses.front()) || options_.plain_back_ends;
+  Result<HttpResponse> answer = Follow(page, request, is_safe);
   if (!answer || answer->status != 200) return "";
   return answer->body.substr(0, kMostFetchedBytes);
 }

@@ -27,7 +27,11 @@ struct FrontEndOptions {
   int64_t connect_timeout_ms = 30'000;
   int64_t continue_timeout_ms = 30'000;
   int64_t answer_timeout_ms = 0;  // 0: for ever
+  std::string tls_ca;             // the file with the trusted certificates; empty: the system's
+  bool plain_back_ends = false;   // https front ends may send credentials and rows on without TLS
 };
+struct OlapOptions;
+FrontEndOptions FrontEndOptionsOf(const OlapOptions& options);
 
 // Requests to front ends, which send loads on to back ends. Redirects are followed by hand, because
 // the credentials and the body must go along, and because a front end must never get the body of a
@@ -37,7 +41,8 @@ class FrontEnds {
   explicit FrontEnds(FrontEndOptions options);
 
   // To the first front end that answers. Errors: kUnavailable (nothing reached a server that could
-  // have acted), kCommitUnknown (the answer was lost), kPermission (401, 403, a certificate).
+  // have acted), kCommitUnknown (the answer was lost), kPermission (401, 403, a certificate),
+  // kInvalidConfig (the way leads out of TLS).
   Result<HttpResponse> Send(const FrontEndRequest& request);
   // To one address, without another try.
   Result<HttpResponse> SendTo(const std::string& address, const FrontEndRequest& request);
@@ -45,7 +50,8 @@ class FrontEnds {
   std::string Fetch(const std::string& url);
 
  private:
-  Result<HttpResponse> Follow(std::string url, const FrontEndRequest& request);
+  Result<HttpResponse> Follow(std::string url, const FrontEndRequest& request,
+                              bool with_credentials = true);
 
   const FrontEndOptions options_;
   std::string authorization_;

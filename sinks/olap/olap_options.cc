@@ -102,6 +102,22 @@ Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::strin
   return addresses;
 }
 
+Result<void> ReadTls(const OptionValues& values, OlapOptions* options) {
+  options->sql.tls_ca = values.String("tls.ca").value_or("");
+  options->plain_back_ends = values.Bool("tls.plain-back-ends").value_or(false);
+  const auto is_tls = [](const std::string& address) { return address.starts_with("https://"); };
+  const bool uses_tls =
+      options->sql.tls ||
+      std::any_of(options->load_addresses.begin(), options->load_addresses.end(), is_tls) ||
+      std::any_of(options->back_ends.begin(), options->back_ends.end(), is_tls);
+  if (uses_tls || options->sql.tls_ca.empty()) return {};
+  const Location at = values.At("tls.ca");
+  return MakeError(ErrorKind::kInvalidConfig, "tls.ca is set, and no address asks for TLS")
+      .At(at.line, at.column)
+      .Hint(
+          "Write https:// in front of the addresses for loads, and ?useSSL=true behind jdbc-url.");
+}
+
 Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packing_header,
                              std::span<const PackingWord> packings, OlapOptions* options) {
   const Location at = values.At("sink.properties.*");

@@ -23,6 +23,7 @@ struct OlapOptions {
   int64_t connect_timeout_ms = 30'000;
   int64_t continue_timeout_ms = 30'000;
   int64_t answer_timeout_ms = 0;  // 0: for ever
+  bool plain_back_ends = false;   // a redirect may lead out of TLS
   int max_retries = 3;            // of one load
   std::string label_prefix;
   std::map<std::string, std::string> load_headers;  // of Stream Load, as the user gave them
@@ -40,6 +41,9 @@ struct OlapOptions {
 Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls);
 // "h1:8030", "https://h1:8030": with a scheme in front. Errors: kInvalidConfig.
 Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::string>& items);
+// `tls.ca`, `tls.plain-back-ends`, behind the addresses. Errors: kInvalidConfig where no address
+// asks for TLS.
+Result<void> ReadTls(const OptionValues& values, OlapOptions* options);
 // `sink.properties.*`: the headers of Stream Load that the user adds, without those that only say
 // how Driftless lays out its JSON anyhow, and how bodies are packed: the header `packing_header`
 // says it in the product's own words. Errors: a header that the sink must set itself, a packing

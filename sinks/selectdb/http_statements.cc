@@ -141,9 +141,7 @@ class HttpStatements : public olap::Statements {
 }  // namespace
 
 std::unique_ptr<olap::Statements> StatementsOverHttp(const olap::OlapOptions& options) {
-  return std::make_unique<HttpStatements>(olap::FrontEndOptions{
-      options.load_addresses, options.sql.user, options.sql.password, options.connect_timeout_ms,
-      options.continue_timeout_ms, options.answer_timeout_ms});
+  return std::make_unique<HttpStatements>(olap::FrontEndOptionsOf(options));
 }
 
 }  // namespace driftless::selectdb

@@ -52,8 +52,7 @@ Result<std::vector<PreparedLoad>> Decode(std::string_view payload) {
 class Calls {
  public:
   explicit Calls(const olap::OlapOptions& options)
-      : http_({options.load_addresses, options.sql.user, options.sql.password,
-               options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
+      : http_(olap::FrontEndOptionsOf(options)),
         back_ends_(options.back_ends),
         load_headers_(options.load_headers),
         packing_(options.packing),

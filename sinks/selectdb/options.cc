@@ -16,6 +16,13 @@ std::span<const OptionSpec> SelectDbOptions() {
        .secret = true,
        .doc = "The user's password.",
        .flink_cdc = FlinkCdc::kSame},
+      {.key = "tls.ca",
+       .doc = "The file with the certificates of the authorities that are trusted, where addresses "
+              "begin with https:// or jdbc-url ends with ?useSSL=true. Default: the system's."},
+      {.key = "tls.plain-back-ends",
+       .type = OptionType::kBool,
+       .default_value = "false",
+       .doc = "Whether front ends with TLS may send loads on to back ends without."},
       {.key = "benodes",
        .doc = "Back ends as host:8040, separated by commas. Default: the front ends name them.",
        .flink_cdc = FlinkCdc::kSame},

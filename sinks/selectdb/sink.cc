@@ -46,6 +46,7 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
     options.identity = first.substr(begin, first.rfind(':') - begin) + std::string(kQueryPort);
   }
   DRIFTLESS_ASSIGN_OR_RETURN(options.create.auto_partition, ReadAutoPartitions(values));
+  DRIFTLESS_TRY(olap::ReadTls(values, &options));
   options.sql.user = values.String("username").value_or("");
   options.sql.password = values.String("password").value_or("");
   options.label_prefix = values.String("sink.label-prefix").value_or("");

@@ -22,8 +22,7 @@ constexpr std::string_view kTimeoutS = "3600";
 class Transactions {
  public:
   explicit Transactions(const olap::OlapOptions& options)
-      : http_({options.load_addresses, options.sql.user, options.sql.password,
-               options.connect_timeout_ms, options.continue_timeout_ms, options.answer_timeout_ms}),
+      : http_(olap::FrontEndOptionsOf(options)),
         load_headers_(options.load_headers),
         packing_(options.packing),
         max_retries_(options.max_retries) {}

@@ -27,6 +27,7 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
     return std::move(addresses).error().Context("load-url").At(at.line, at.column);
   }
   options.load_addresses = *std::move(addresses);
+  DRIFTLESS_TRY(olap::ReadTls(values, &options));
   options.sql.user = values.String("username").value_or("");
   options.sql.password = values.String("password").value_or("");
   options.connect_timeout_ms = values.Int("sink.connect.timeout-ms").value_or(30'000);

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import ssl
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import urllib.request
 from pipelines import Failed, Kills, Pipeline, Records, check, default_seed, eventually, run_all
 
 DOUBLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doubles", "olap_server")
+CERTIFICATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "tls")
 PRODUCTS = ("starrocks", "doris")
 PASSWORD = "it's \"secret\""
 LONG = os.environ.get("DRIFTLESS_LONG_TESTS") == "1"
@@ -44,8 +46,11 @@ sink:
 class Cluster:
     """One double, with what tests ask of it."""
 
-    def __init__(self, product, *flags):
+    def __init__(self, product, *flags, certificate=None):
         self.product = product
+        self.tls = certificate is not None
+        if self.tls:
+            flags += ("--tls-cert", os.path.join(CERTIFICATES, f"{certificate}.pem"), "--tls-key", os.path.join(CERTIFICATES, "server.key"))
         self.process = subprocess.Popen([sys.executable, DOUBLE, "--product", product, "--password", PASSWORD, *flags],
                                         stdout=subprocess.PIPE, text=True)
         self.ports = json.loads(self.process.stdout.readline())
@@ -58,9 +63,13 @@ class Cluster:
         self.process.wait()
 
     def ask(self, what, **query):
-        url = f"http://127.0.0.1:{self.ports['http']}/_double/{what}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url) as answer:
+        url = f"{self.scheme()}127.0.0.1:{self.ports['http']}/_double/{what}?{urllib.parse.urlencode(query)}"
+        # Whoever it is: what Driftless thinks of the certificate is the test.
+        with urllib.request.urlopen(url, context=ssl._create_unverified_context() if self.tls else None) as answer:
             return json.load(answer)
+
+    def scheme(self):
+        return "https://" if self.tls else "http://"
 
     def rows(self, table):
         return self.ask("rows", db="shop", table=table)
@@ -77,11 +86,11 @@ class Cluster:
     def sink(self, dead_address=False, over_http=False):
         query, http = self.ports["query"], self.ports["http"]
         first = "127.0.0.1:1," if dead_address else ""
+        jdbc = f"  jdbc-url: jdbc:mysql://{first}127.0.0.1:{query}{'?useSSL=true' if self.tls else ''}\n"
+        loads = f"{'https://' if self.tls else ''}127.0.0.1:{http}"
         if self.product == "starrocks":
-            return (f"  type: starrocks\n  name: olap\n  jdbc-url: jdbc:mysql://{first}127.0.0.1:{query}\n"
-                    f"  load-url: {first.replace(',', ';')}127.0.0.1:{http}\n")
-        jdbc = "" if over_http else f"  jdbc-url: jdbc:mysql://{first}127.0.0.1:{query}\n"
-        return f"  type: doris\n  name: olap\n{jdbc}  fenodes: {first}127.0.0.1:{http}\n"
+            return f"  type: starrocks\n  name: olap\n{jdbc}  load-url: {first.replace(',', ';')}{loads}\n"
+        return f"  type: doris\n  name: olap\n{'' if over_http else jdbc}  fenodes: {first}{loads}\n"
 
 
 def make_pipeline(driftless, folder, cluster, behavior="LENIENT", more="", pipeline="",
@@ -385,7 +394,12 @@ def values_that_were_not_sent_stay_as_they_are(driftless, folder, product):
         os.link(stream.path, os.path.join(one, "records.jsonl"))
         pipeline.run()
         check(cluster.rows("orders") == wanted, f"{cluster.rows('orders')}\nnot\n{wanted}")
-        loads = [line for line in cluster.ask("requests") if "BE PUT" in line]
+        requests = cluster.ask("requests")
+        loads = [line for line in requests if "BE PUT" in line]
+        # Everything lies at the server before anything of it becomes visible.
+        order = ["commit" if " commit" in line.replace("/transaction/", " ") else "load" for line in requests
+                 if "BE PUT" in line or "/transaction/commit" in line or "txn_operation: commit" in line]
+        check(len(loads) > 1 and order == sorted(order, reverse=True), f"{order}")
         # Rows with the same columns travel together, as far as their keys allow.
         check(len(loads) < 100, f"{len(loads)} loads for 640 rows")
         asked = "partial_update: true" if product == "starrocks" else "partial_columns: true"
@@ -399,6 +413,76 @@ def values_that_were_not_sent_stay_as_they_are(driftless, folder, product):
     with Cluster(product) as cluster:
         log = make_pipeline(driftless, new, cluster).run(expected=1)
         check("column name: the source did not send the value, and the row is a new one" in log, log[-1500:])
+
+
+@each_product
+def deletes_of_tables_with_not_null_columns(driftless, folder, product):
+    """Servers refuse a row without a value for a NOT NULL column, also one that deletes; a source may send no more than the key."""
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(3) NOT NULL, amount DECIMAL(10,2) NOT NULL, "
+                         "at DATETIME(3) NOT NULL, day DATE NOT NULL, flag TINYINT(1) NOT NULL, note VARCHAR(9))")
+    rows = [{"id": key, "name": "n\"", "amount": 1.5, "at": 1700000000123, "day": 19800, "flag": 1, "note": None} for key in range(4)]
+    for row in rows:
+        stream.row("orders", row)
+    stream.row("orders", None, op="d", before=rows[1])
+    stream.row("orders", None, op="d", before={"id": 2})
+    stream.close()
+    with Cluster(product) as cluster:
+        make_pipeline(driftless, folder, cluster).run()
+        check([row["id"] for row in cluster.rows("orders")] == [0, 3], f"{cluster.rows('orders')}")
+
+
+def ways_of_statements(product):
+    return {"one": (False,)} if product == "starrocks" else {"jdbc-url": (False,), "over HTTP": (True,)}
+
+
+@each_case(ways_of_statements)
+def connections_are_protected_by_tls(driftless, folder, product, case):
+    over_http, = case
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+    stream.row("orders", {"id": 1, "name": "a", "amount": 1})
+    stream.close()
+
+    def pipeline(name, cluster, more=""):
+        work = os.path.join(folder, name)
+        made = make_pipeline(driftless, work, cluster, more=more, over_http=over_http, interval="1 h")
+        os.link(stream.path, os.path.join(work, "records.jsonl"))
+        return made
+
+    def trusted(authority):
+        return f"  tls.ca: {CERTIFICATES}/{authority}.pem\n"
+
+    with Cluster(product, certificate="server") as cluster:
+        for name, more in (("other authority", trusted("other-ca")), ("system's authorities", "")):
+            log = pipeline(name, cluster, more).run(expected=1)
+            check("ertificate" in log, f"{name}: {log[-1500:]}")
+        check(cluster.ask("statements") == [] and cluster.ask("requests") == [], "something was sent")
+        cluster.ask("fault", name="no_partition", count=1)
+        good = pipeline("good", cluster, trusted("ca"))
+        check("Error: no partition for this tuple" in good.run(expected=1), "the page of refused rows was not read")
+        good.run()
+        check([row["id"] for row in cluster.rows("orders")] == [1], f"{cluster.rows('orders')}")
+        check([row["id"] for row in good.rows("shop.orders", sink="olap")] == [1], "peek shows others")
+    with Cluster(product, certificate="elsewhere") as cluster:
+        log = pipeline("another host", cluster, trusted("ca")).run(expected=1)
+        check(cluster.ask("statements") == [] and cluster.ask("requests") == [], f"something was sent: {log[-1500:]}")
+    with Cluster(product, "--plain-back-ends", certificate="server") as cluster:
+        plain = pipeline("plain back ends", cluster, trusted("ca"))
+        check("sends the request on to http://127.0.0.1" in plain.run(expected=1), "rows leave TLS unasked")
+        check(not [line for line in cluster.ask("requests") if line.startswith("BE")], f"{cluster.ask('requests')}")
+        allowed = pipeline("allowed", cluster, trusted("ca") + "  tls.plain-back-ends: true\n")
+        allowed.run()
+        check([row["id"] for row in cluster.rows("orders")] == [1], f"{cluster.rows('orders')}")
+    if not over_http:
+        with Cluster(product) as cluster:
+            made = pipeline("no TLS", cluster)
+            with open(made.file, encoding="utf-8") as f:
+                text = f.read()
+            with open(made.file, "w", encoding="utf-8") as f:
+                f.write(re.sub(r"(jdbc:mysql://\S+)", r"\1?useSSL=true", text))
+            log = made.run(expected=1)
+            check("not support" in log and cluster.ask("queries") == [], log[-1500:])
 
 
 def packings_of(product):
@@ -601,16 +685,19 @@ def statements_over_http(driftless, folder, version):
 
 
 def changing_stream(folder, rng, rows):
-    """Inserts, updates and deletes of two tables with columns that come and go; returns what must be there at last."""
+    """Inserts, updates and deletes of two tables with columns that come and go; returns what must be there at last.
+
+    Some updates lack the text, so that a cut has several loads.
+    """
     stream = records_of(folder)
     truth = {"a": {}, "b": {}}
     columns = {"a": ["v"], "b": ["v"]}
 
     def described(table):
-        return [("id", "INT", True)] + [(name, "INT", False) for name in columns[table]]
+        return [("id", "INT", True), ("t", "VARCHAR(20)", False)] + [(name, "INT", False) for name in columns[table]]
 
     for table in truth:
-        stream.ddl(table, f"CREATE TABLE {table} (id INT PRIMARY KEY, v INT)", described(table))
+        stream.ddl(table, f"CREATE TABLE {table} (id INT PRIMARY KEY, t VARCHAR(20), v INT)", described(table))
     for i in range(rows):
         table = rng.choice("ab")
         kept = truth[table]
@@ -620,11 +707,15 @@ def changing_stream(folder, rng, rows):
             stream.row(table, None, op="d", before=kept.pop(key))
         elif kept and what < 0.5:
             key = rng.choice(list(kept))
-            after = {"id": key, **{name: i for name in columns[table]}}
-            stream.row(table, after, op="u", before=kept[key])
+            after = {"id": key, "t": f"t{i}", **{name: i for name in columns[table]}}
+            if rng.random() < 0.2:
+                stream.row(table, {**after, "t": "__debezium_unavailable_value"}, op="u")
+                after["t"] = kept[key]["t"]
+            else:
+                stream.row(table, after, op="u", before=kept[key])
             kept[key] = after
         else:
-            row = {"id": i, **{name: i for name in columns[table]}}
+            row = {"id": i, "t": f"t{i}", **{name: i for name in columns[table]}}
             stream.row(table, row)
             kept[i] = row
         if i % (rows // 12) != rows // 12 - 1:
@@ -736,6 +827,7 @@ if __name__ == "__main__":
              values_that_do_not_fit_are_found_before_the_load, an_existing_table_is_taken_and_its_differences_reported,
              rows_that_the_server_refuses_are_shown, a_job_that_is_cancelled_or_too_slow_is_reported, a_change_that_fails_half_way_goes_on_where_it_was,
              a_job_of_somebody_else_is_waited_for, values_that_were_not_sent_stay_as_they_are,
+             deletes_of_tables_with_not_null_columns, connections_are_protected_by_tls,
              bodies_are_packed_where_the_server_takes_that, extensions_are_held_against_the_server_s_version,
              tables_are_partitioned, statements_go_over_http_where_no_other_port_is_named, everything_that_is_sent_is_as_reviewed,
              what_an_attempt_left_is_ended]

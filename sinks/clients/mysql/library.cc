@@ -46,4 +46,9 @@ ErrorKind KindOfMySqlError(unsigned number) {
   }
 }
 
+bool IsTlsRefused(unsigned number, std::string_view text) {
+  return number == CR_SSL_CONNECTION_ERROR && (text.find("ertificate") != std::string_view::npos ||
+                                               text.find("not support") != std::string_view::npos);
+}
+
 }  // namespace driftless

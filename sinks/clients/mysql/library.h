@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "schema/base/result.h"
 
@@ -18,5 +19,10 @@ unsigned MySqlSeconds(int64_t ms);
 // kPermission, kNotFound (table or database), kTimedOut (a lock), kUnavailable (the connection
 // could not be made or broke, or the server sends everybody away); else kRefused.
 ErrorKind KindOfMySqlError(unsigned number);
+
+// Whether TLS failed for a reason that another try does not mend: the server has none, or its
+// certificate is not trusted or of another host. The library has one number for every failure of
+// TLS, a broken connection included; `text` is what it says.
+bool IsTlsRefused(unsigned number, std::string_view text);
 
 }  // namespace driftless

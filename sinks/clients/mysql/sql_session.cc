@@ -28,9 +28,15 @@ SqlSession::~SqlSession() = default;
 
 Error SqlSession::LastError(std::string_view what) const {
   const unsigned number = mysql_errno(impl_->mysql);
-  return MakeError(KindOfMySqlError(number), impl_->peer + " " + std::string(what) + ": " +
-                                                 mysql_error(impl_->mysql) + " (error " +
-                                                 std::to_string(number) + ")");
+  const std::string text = mysql_error(impl_->mysql);
+  const bool is_refused = IsTlsRefused(number, text);
+  Error error = MakeError(is_refused ? ErrorKind::kPermission : KindOfMySqlError(number),
+                          impl_->peer + " " + std::string(what) + ": " + text + " (error " +
+                              std::to_string(number) + ")");
+  if (!is_refused) return error;
+  return std::move(error).Hint(
+      "Name the file of the certificates that are to be trusted; the server's certificate must be "
+      "of the host that is named in the address.");
 }
 
 Result<void> SqlSession::Connect() {
@@ -55,6 +61,9 @@ Result<void> SqlSession::Connect() {
     mysql_options(impl_->mysql, MYSQL_OPT_SSL_ENFORCE, &enforce);
     my_bool verify = enforce;
     mysql_options(impl_->mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+    if (!options_.tls_ca.empty()) {
+      mysql_options(impl_->mysql, MYSQL_OPT_SSL_CA, options_.tls_ca.c_str());
+    }
     unsigned protocol = MYSQL_PROTOCOL_TCP;
     mysql_options(impl_->mysql, MYSQL_OPT_PROTOCOL, &protocol);
     if (mysql_real_connect(impl_->mysql, endpoint.host.c_str(), options_.user.c_str(),

@@ -21,7 +21,8 @@ struct SqlSessionOptions {
   std::vector<SqlEndpoint> endpoints;  // tried in turn, beginning with the last good one
   std::string user;
   std::string password;
-  bool tls = false;  // refuses a server without TLS
+  bool tls = false;    // refuses a server without TLS, and a certificate that is not of its host
+  std::string tls_ca;  // the file with the trusted certificates, PEM; empty: the system's
   int64_t connect_timeout_ms = 30'000;
   int64_t answer_timeout_ms = 0;  // 0: for ever
 };

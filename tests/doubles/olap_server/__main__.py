@@ -8,6 +8,7 @@ ones refuse (README.md beside this file lists it). It prints one JSON line with 
 import argparse
 import json
 import os
+import ssl
 import sys
 import threading
 
@@ -30,15 +31,23 @@ def main():
     parser.add_argument("--password", default="")
     parser.add_argument("--job-ms", type=int, default=0, help="how long a job of ALTER runs")
     parser.add_argument("--gap-ms", type=int, default=0, help="how long a table is not NORMAL behind its job")
+    parser.add_argument("--tls-cert", help="every port speaks TLS, with this certificate; without, none does")
+    parser.add_argument("--tls-key", help="the certificate's key")
+    parser.add_argument("--plain-back-ends", action="store_true", help="the back end speaks no TLS")
     arguments = parser.parse_args()
+    tls = None
+    if arguments.tls_cert:
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(arguments.tls_cert, arguments.tls_key)
     version = arguments.version or ("3.2.11" if arguments.product == "starrocks" else "3.0.4")
     catalog = Catalog(arguments.product, version, job_ms=arguments.job_ms, gap_ms=arguments.gap_ms)
     faults = http_ends.Faults()
     access = (arguments.user, arguments.password)
-    query = mysql_front_end.Server(arguments.query_port, catalog, faults, *access)
-    front = http_ends.Server(arguments.http_port, http_ends.FrontEnd, catalog, faults, *access)
-    back = http_ends.Server(arguments.load_port, http_ends.BackEnd, catalog, faults, *access)
-    front.back_end_port = back.server_address[1]
+    query = mysql_front_end.Server(arguments.query_port, catalog, faults, *access, tls=tls)
+    front = http_ends.Server(arguments.http_port, http_ends.FrontEnd, catalog, faults, *access, tls=tls)
+    back = http_ends.Server(arguments.load_port, http_ends.BackEnd, catalog, faults, *access,
+                            tls=None if arguments.plain_back_ends else tls)
+    front.back_end = back
     for server in (query, front, back):
         threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"query": query.server_address[1], "http": front.server_address[1],

@@ -138,8 +138,9 @@ class FrontEnd(Handler):
     def redirect(self):
         if self.headers.get("expect", "").lower() != "100-continue":
             return self.answer({"status": "FAILED", "msg": "There is no 100-continue header"}, 400)
-        port = 1 if self.server.faults.take("dead_be") else self.server.back_end_port
-        return self.answer(b"", 307, [("Location", f"http://{self.server.user}@127.0.0.1:{port}{self.target}")])
+        back = self.server.back_end
+        port = 1 if self.server.faults.take("dead_be") else back.server_address[1]
+        return self.answer(b"", 307, [("Location", f"{back.scheme}://{self.server.user}@127.0.0.1:{port}{self.target}")])
 
     def statement(self):
         """Runs one; answers when an ALTER is submitted, not when its job has ended."""
@@ -394,7 +395,7 @@ class BackEnd(Handler):
         self.server.errors[label] = "".join(f"Error: {why}. Row: {json.dumps(row)}\n" for why, row in refused)
         port = self.server.server_address[1]
         return {"Status": "Fail", "Label": label, "Message": "too many filtered rows", "NumberTotalRows": total,
-                "NumberFilteredRows": len(refused), "ErrorURL": f"http://127.0.0.1:{port}/errors/{label}"}
+                "NumberFilteredRows": len(refused), "ErrorURL": f"{self.server.scheme}://127.0.0.1:{port}/errors/{label}"}
 
     def transaction_load(self):
         catalog = self.server.catalog
@@ -479,8 +480,18 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     request_queue_size = 128
 
-    def __init__(self, port, handler, catalog, faults, user, password):
+    def __init__(self, port, handler, catalog, faults, user, password, tls=None):
         super().__init__(("127.0.0.1", port), handler)
-        self.catalog, self.faults, self.user, self.password = catalog, faults, user, password
+        self.catalog, self.faults, self.user, self.password, self.tls = catalog, faults, user, password, tls
         self.errors = {}
-        self.back_end_port = None
+        self.back_end = None  # of a front end
+
+    @property
+    def scheme(self):
+        return "http" if self.tls is None else "https"
+
+    def get_request(self):
+        connection, address = super().get_request()
+        if self.tls is not None:  # the handshake is the handler's: it may take its time
+            connection = self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return connection, address

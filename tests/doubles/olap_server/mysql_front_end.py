@@ -8,6 +8,7 @@ import time
 
 from sql_text import Reader, SqlError
 
+CLIENT_SSL = 0x800
 CAPABILITIES = 0x1 | 0x2 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x80000
 
 
@@ -175,6 +176,9 @@ class FrontEnd(socketserver.BaseRequestHandler):
         except (ConnectionError, OSError):
             return
 
+    def finish(self):
+        self.request.close()  # maybe another one than the server knows
+
     def exactly(self, size):
         data = b""
         while len(data) < size:
@@ -196,10 +200,18 @@ class FrontEnd(socketserver.BaseRequestHandler):
     def greet(self):
         salt = bytes(33 + b % 90 for b in os.urandom(20))
         version = b"5.1.0\0" if self.server.catalog.product == "starrocks" else b"5.7.99\0"
-        self.send(b"\x0a" + version + struct.pack("<I", 1) + salt[:8] + b"\0" + struct.pack("<H", CAPABILITIES & 0xffff) +
-                  b"\x21" + struct.pack("<H", 2) + struct.pack("<H", CAPABILITIES >> 16) + b"\x15" + b"\0" * 10 +
+        tls = self.server.tls
+        capabilities = CAPABILITIES | (0 if tls is None else CLIENT_SSL)
+        self.send(b"\x0a" + version + struct.pack("<I", 1) + salt[:8] + b"\0" + struct.pack("<H", capabilities & 0xffff) +
+                  b"\x21" + struct.pack("<H", 2) + struct.pack("<H", capabilities >> 16) + b"\x15" + b"\0" * 10 +
                   salt[8:] + b"\0" + b"mysql_native_password\0")
         answer = self.read()
+        if tls is not None:
+            if not int.from_bytes(answer[:4], "little") & CLIENT_SSL:
+                self.error(SqlError("Connections using insecure transport are prohibited", 3159))
+                return False
+            self.request = tls.wrap_socket(self.request, server_side=True)
+            answer = self.read()
         user, rest = answer[32:].split(b"\0", 1)
         token = rest[1:1 + rest[0]]
         password = self.server.password.encode()
@@ -253,6 +265,6 @@ class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, port, catalog, faults, user, password):
+    def __init__(self, port, catalog, faults, user, password, tls=None):
         super().__init__(("127.0.0.1", port), FrontEnd)
-        self.catalog, self.faults, self.user, self.password = catalog, faults, user, password
+        self.catalog, self.faults, self.user, self.password, self.tls = catalog, faults, user, password, tls

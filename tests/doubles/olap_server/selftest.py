@@ -2,12 +2,20 @@
 """The double against what the documentation of StarRocks and Doris says that the real servers answer."""
 import gzip
 import os
+import socket
+import ssl
+import struct
 import sys
+import threading
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import http_ends
+import mysql_front_end
 from catalog import Catalog
 from sql_text import Column, SqlError, tokens_of
 from unpack import gunzip, unlz4
@@ -17,6 +25,62 @@ KEYED = {"starrocks": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NU
                       "DISTRIBUTED BY HASH (`k`) PROPERTIES (\"replication_num\" = \"1\")",
          "doris": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NULL DEFAULT \"x\") UNIQUE KEY (`k`) "
                   "DISTRIBUTED BY HASH (`k`) BUCKETS AUTO PROPERTIES (\"replication_num\" = \"1\")"}
+
+CERTIFICATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data", "tls")
+
+
+class TlsTest(unittest.TestCase):
+    """Ports with TLS are no others: what is not encrypted gets nothing."""
+
+    def setUp(self):
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(os.path.join(CERTIFICATES, "server.pem"), os.path.join(CERTIFICATES, "server.key"))
+        self.catalog, faults = Catalog("starrocks", "3.2.11"), http_ends.Faults()
+        self.servers = [http_ends.Server(0, http_ends.FrontEnd, self.catalog, faults, "root", "", tls=tls),
+                        mysql_front_end.Server(0, self.catalog, faults, "root", "", tls=tls)]
+        for server in self.servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def tearDown(self):
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
+
+    def client(self, authority="ca.pem"):
+        return ssl.create_default_context(cafile=os.path.join(CERTIFICATES, authority))
+
+    def test_http(self):
+        address = f"127.0.0.1:{self.servers[0].server_address[1]}/_double/tables"
+        with urllib.request.urlopen(f"https://{address}", context=self.client()) as answer:
+            self.assertEqual(answer.read(), b"[]")
+        with self.assertRaisesRegex(urllib.error.URLError, "CERTIFICATE_VERIFY_FAILED"):
+            urllib.request.urlopen(f"https://{address}", context=self.client("other-ca.pem"))
+        with self.assertRaises(OSError):
+            urllib.request.urlopen(f"http://{address}")
+
+    def sql(self, with_tls):
+        """The server's answer to the login of root."""
+        def read(connection):
+            head = connection.recv(4)
+            return connection.recv(int.from_bytes(head[:3], "little"))
+
+        def send(connection, sequence, payload):
+            connection.sendall(len(payload).to_bytes(3, "little") + bytes([sequence]) + payload)
+
+        connection = socket.create_connection(self.servers[1].server_address)
+        self.assertEqual(read(connection)[0], 10)
+        flags = mysql_front_end.CAPABILITIES | (mysql_front_end.CLIENT_SSL if with_tls else 0)
+        head = struct.pack("<IIB23x", flags, 1 << 24, 33)
+        if with_tls:
+            send(connection, 1, head)
+            connection = self.client().wrap_socket(connection, server_hostname="127.0.0.1")
+        with connection:
+            send(connection, 2 if with_tls else 1, head + b"root\0\0")
+            return read(connection)
+
+    def test_sql(self):
+        self.assertEqual(self.sql(with_tls=True)[0], 0)
+        self.assertIn(b"insecure transport", self.sql(with_tls=False))
 
 
 class DoubleTest(unittest.TestCase):
@@ -118,6 +182,15 @@ class DoubleTest(unittest.TestCase):
         self.assertEqual(len(refused), 3)
         self.assertIsNone(misfit(Column("d", "DECIMAL", 5, 2), "123.45", "starrocks"))
         self.assertIsNotNone(misfit(Column("d", "DECIMAL", 5, 2), "1234.5", "starrocks"))
+
+    def test_rows_that_delete_need_what_is_not_null(self):
+        for product, field, text in (("starrocks", "__op", "NULL value in non-nullable column 'n'"),
+                                     ("doris", "__DORIS_DELETE_SIGN__", "column(n) values is null while columns is not nullable")):
+            catalog = self.catalog(product, "3.2.11")
+            catalog.execute(KEYED[product].replace("`t`", "`x`").replace("`v` VARCHAR(6) NULL DEFAULT \"x\"", "`n` INT NOT NULL"))
+            transaction = catalog.begin("label", "d", "x")
+            refused = catalog.parse_rows(transaction, [{"k": 1, field: 1}, {"k": 1, "n": 0, field: 1}], field)
+            self.assertEqual([why for why, _ in refused], [text])
 
     def test_partial_updates_keep_the_rest(self):
         catalog = self.catalog()
