@@ -7,9 +7,9 @@
 
 #include "schema/events/change_batch_builder.h"
 #include "schema/types/value_text.h"
+#include "tests/doubles/evolved.h"
 #include "tests/doubles/random_values.h"
 #include "tests/doubles/source_table.h"
-#include "tests/unit/sinks/olap/evolved.h"
 
 namespace driftless::olap {
 namespace {

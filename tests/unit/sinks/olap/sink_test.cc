@@ -11,8 +11,8 @@
 #include "sinks/api/registry.h"
 #include "sinks/olap/load_answer.h"
 #include "sinks/starrocks/starrocks.h"
+#include "tests/doubles/evolved.h"
 #include "tests/doubles/source_table.h"
-#include "tests/unit/sinks/olap/evolved.h"
 
 namespace driftless::olap {
 namespace {

@@ -6,29 +6,13 @@
 #include "sinks/api/projected_batch.h"
 #include "sinks/formats/message_encoder.h"
 #include "sinks/formats/row_json/mysql_text.h"
+#include "tests/doubles/evolved.h"
 #include "tests/doubles/source_table.h"
 
 // What every format writes, byte for byte: the forms of kafka-clients of Flink CDC, Debezium, Canal
 // and Maxwell.
 namespace driftless {
 namespace {
-
-EvolvedSchema Evolved(const TableSchema& table) {
-  EvolvedSchema evolved;
-  evolved.path = table.path;
-  evolved.incarnation = table.incarnation;
-  for (const Column& column : table.columns) {
-    EvolvedColumn one;
-    one.sink.name = column.name;
-    one.sink.type = column.type;
-    one.source = column.id;
-    evolved.columns.push_back(one);
-  }
-  for (const ColumnId id : table.primary_key) {
-    evolved.primary_key.push_back(table.Find(id)->name);
-  }
-  return evolved;
-}
 
 class EncodeTest : public ::testing::Test {
  protected:

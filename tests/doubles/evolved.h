@@ -3,7 +3,7 @@
 #include "schema/plan/schema_plan.h"
 #include "tests/doubles/source_table.h"
 
-namespace driftless::olap {
+namespace driftless {
 
 // The table at the sink that a table at the source makes, name by name.
 inline EvolvedSchema Evolved(const TableSchema& table) {
@@ -23,4 +23,4 @@ inline EvolvedSchema Evolved(const TableSchema& table) {
   return evolved;
 }
 
-}  // namespace driftless::olap
+}  // namespace driftless
