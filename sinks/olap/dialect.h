@@ -52,6 +52,8 @@ class Dialect {
 
   // From which version on the server takes compressed JSON.
   virtual std::string_view PackingVersion() const = 0;
+  // From which version on it takes Arrow; empty: not asked for.
+  virtual std::string_view ArrowVersion() const { return ""; }
 
   // The column type of a logical type in the sink's normal form: "VARCHAR(60)".
   virtual std::string TypeText(const LogicalType& type) const = 0;

@@ -7,21 +7,20 @@ constexpr size_t kBytesPerKey = 32;  // of a node of the map
 
 }  // namespace
 
-LoadPart* LoadParts::For(const std::vector<uint32_t>& columns, uint64_t key_hash) {
-  if (!NeedsKey(columns)) {
-    if (parts_.empty()) {
-      parts_.push_back(std::make_unique<LoadPart>());
-      parts_.back()->columns = columns;
-    }
-    return parts_.front().get();
+LoadPart* LoadParts::Add(const std::vector<uint32_t>& columns, bool is_arrow) {
+  LoadPart& part = *parts_.emplace_back(std::make_unique<LoadPart>());
+  part.columns = columns;
+  part.is_arrow = is_arrow;
+  return &part;
+}
+
+LoadPart* LoadParts::For(const std::vector<uint32_t>& columns, bool is_arrow, uint64_t key_hash) {
+  if (!NeedsKey(columns, is_arrow)) {
+    return parts_.empty() ? Add(columns, is_arrow) : parts_.front().get();
   }
   uint32_t& at = part_of_key_.try_emplace(key_hash, 0).first->second;
-  while (at < parts_.size() && parts_[at]->columns != columns) ++at;
-  if (at == parts_.size()) {
-    parts_.push_back(std::make_unique<LoadPart>());
-    parts_.back()->columns = columns;
-  }
-  return parts_[at].get();
+  while (at < parts_.size() && !Suits(*parts_[at], columns, is_arrow)) ++at;
+  return at == parts_.size() ? Add(columns, is_arrow) : parts_[at].get();
 }
 
 int64_t LoadParts::rows() const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <thread>
 
+#include "schema/base/utf8.h"
 #include "sinks/olap/front_ends.h"
 #include "sinks/olap/load_answer.h"
 
@@ -132,13 +133,31 @@ Result<void> EndLoad(const std::string& label, int max_retries,
   }
 }
 
+std::string ShownRows(std::string_view page) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  while (!page.empty() && (page.back() == '\n' || page.back() == '\r')) page.remove_suffix(1);
+  std::string text;
+  for (size_t at = 0; at < page.size();) {
+    if (text.size() >= kShownBytes) return text + " ...";
+    const size_t length = Utf8SequenceLength(page, at);
+    const auto byte = static_cast<unsigned char>(page[at]);
+    if (byte == '\n') {
+      text += " | ";
+    } else if (length == 0 || byte < 0x20 || byte == 0x7F) {
+      text += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      text += page.substr(at, length);
+    }
+    at += std::max<size_t>(length, 1);
+  }
+  return text;
+}
+
 Error RefusedLoad(FrontEnds* http, const TablePath& table, const LoadAnswer& answer) {
   std::string text = "the server refused rows for " + table.ToString() + ": " +
                      (answer.message.empty() ? answer.status : answer.message);
   if (!answer.error_url.empty()) {
-    std::string rows = http->Fetch(answer.error_url);
-    if (rows.size() > kShownBytes) rows = rows.substr(0, kShownBytes) + " ...";
-    while (!rows.empty() && rows.back() == '\n') rows.pop_back();
+    const std::string rows = ShownRows(http->Fetch(answer.error_url));
     text += rows.empty() ? " (see " + answer.error_url + ")" : "; the first rows: " + rows;
   }
   return MakeError(ErrorKind::kInvalidInput, std::move(text));

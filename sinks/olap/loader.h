@@ -30,7 +30,8 @@ Result<std::string_view> Pack(Packing packing, std::string_view body, std::strin
 struct LoadRequest {
   // Parts become visible in this order; rows of one part in the order that they were sent in.
   size_t part = 0;
-  std::string columns;  // "`id`,`v`" where the rows carry these only, and keep the others
+  std::string columns;    // "`id`,`v`" where the rows carry these only, and keep the others
+  bool is_arrow = false;  // an Arrow IPC stream, where the product's dialect knows that
   std::string_view body;
 };
 
@@ -40,7 +41,7 @@ struct LoadRequest {
 class TableLoad {
  public:
   virtual ~TableLoad() = default;
-  // One JSON object per element, in order, as RowEncoder writes them. Errors: kInvalidInput with
+  // Rows in order, as RowEncoder writes them. Errors: kInvalidInput with
   // the server's reason and the first refused rows; retryable kinds: nothing of this cut counts, it
   // is loaded again under another attempt.
   virtual Result<void> Send(const LoadRequest& request) = 0;
@@ -101,6 +102,9 @@ Result<void> EndLoad(const std::string& label, int max_retries,
                      const std::function<Result<LoadAnswer>()>& give_up,
                      const std::function<Result<std::string>()>& state);
 
+// A page of refused rows as one line of text for an error: its beginning, in UTF-8, without control
+// characters, whatever the rows hold.
+std::string ShownRows(std::string_view page);
 // The error of a refused load: the server's message and the first rows that it refused.
 Error RefusedLoad(FrontEnds* http, const TablePath& table, const LoadAnswer& answer);
 

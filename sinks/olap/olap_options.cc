@@ -118,18 +118,23 @@ Result<void> ReadTls(const OptionValues& values, OlapOptions* options) {
           "Write https:// in front of the addresses for loads, and ?useSSL=true behind jdbc-url.");
 }
 
-Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packing_header,
-                             std::span<const PackingWord> packings, OlapOptions* options) {
+void ReadLoadBounds(const OptionValues& values, OlapOptions* options) {
+  options->load_bytes_max = values.Bytes("load.max-bytes").value_or(options->load_bytes_max);
+  options->load_rows_max = values.Int("load.max-rows").value_or(options->load_rows_max);
+}
+
+Result<void> ReadLoadHeaders(const OptionValues& values, const LoadHeaderWords& product,
+                             OlapOptions* options) {
   const Location at = values.At("sink.properties.*");
   for (const auto& [name, value] : values.Map("sink.properties.*")) {
     const std::string lower = LowerCase(name);
-    if (lower == packing_header) {
-      const auto known = std::find_if(packings.begin(), packings.end(), [&](const auto& packing) {
-        return EqualsIgnoringCase(packing.word, value);
-      });
-      if (known == packings.end()) {
+    if (lower == product.packing_header) {
+      const auto known = std::find_if(
+          product.packings.begin(), product.packings.end(),
+          [&](const auto& packing) { return EqualsIgnoringCase(packing.word, value); });
+      if (known == product.packings.end()) {
         std::string words;
-        for (const PackingWord& packing : packings) {
+        for (const PackingWord& packing : product.packings) {
           words += (words.empty() ? "" : ", ") + std::string(packing.word);
         }
         return MakeError(ErrorKind::kInvalidConfig,
@@ -148,14 +153,15 @@ Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packin
     // wants it, and both layouts in one request are refused by the server.
     const bool is_layout = lower == "strip_outer_array" || lower == "read_json_by_line";
     if (is_layout || (lower == "format" && LowerCase(value) == "json")) continue;
-    const bool is_arrow = lower == "format" && LowerCase(value) == "arrow";
+    if (product.knows_arrow && lower == "format" && LowerCase(value) == "arrow") {
+      options->arrow = true;
+      continue;
+    }
     return MakeError(ErrorKind::kInvalidConfig, "sink.properties." + name + ": " + value +
                                                     " cannot be set: the sink sets this header "
                                                     "itself, by what its rows need")
         .At(at.line, at.column)
-        .Hint(is_arrow ? "Leave it out: from Arrow, servers shift every DATETIME into a zone of "
-                         "their own and misread those before 1970. Rows travel as JSON."
-                       : "Leave it out.");
+        .Hint("Leave it out.");
   }
   return {};
 }

@@ -28,12 +28,15 @@ struct OlapOptions {
   std::string label_prefix;
   std::map<std::string, std::string> load_headers;  // of Stream Load, as the user gave them
   Packing packing = Packing::kNone;                 // of bodies
+  bool arrow = false;  // rows travel as Arrow where the server takes them as they are
   CreateOptions create;
   int64_t job_timeout_ms = 30 * 60'000;
   bool two_phase = true;        // Doris: loads become visible with the cut
   bool carries_deletes = true;  // Doris: sink.enable-delete
   int io_threads = 2;
-  int64_t load_bytes_max = 32 << 20;  // of one request
+  // A request goes when it has so many.
+  int64_t load_bytes_max = 32 << 20;
+  int64_t load_rows_max = INT64_MAX;
 };
 
 // "jdbc:mysql://h1:9030,h2:9030/db?useSSL=true" or "h1:9030,h2:9030" as addresses; `tls` is set
@@ -44,15 +47,22 @@ Result<std::vector<std::string>> ParseHttpAddresses(const std::vector<std::strin
 // `tls.ca`, `tls.plain-back-ends`, behind the addresses. Errors: kInvalidConfig where no address
 // asks for TLS.
 Result<void> ReadTls(const OptionValues& values, OlapOptions* options);
+// `load.max-bytes`, `load.max-rows`.
+void ReadLoadBounds(const OptionValues& values, OlapOptions* options);
 // `sink.properties.*`: the headers of Stream Load that the user adds, without those that only say
-// how Driftless lays out its JSON anyhow, and how bodies are packed: the header `packing_header`
-// says it in the product's own words. Errors: a header that the sink must set itself, a packing
+// how Driftless lays out its JSON anyhow, and how bodies are packed and written, which the product
+// says in its own words. Errors: a header that the sink must set itself, a packing
 // that is not known.
 struct PackingWord {
   std::string_view word;
   Packing packing;
 };
-Result<void> ReadLoadHeaders(const OptionValues& values, std::string_view packing_header,
-                             std::span<const PackingWord> packings, OlapOptions* options);
+struct LoadHeaderWords {
+  std::string_view packing_header;
+  std::span<const PackingWord> packings;
+  bool knows_arrow = false;  // format: arrow
+};
+Result<void> ReadLoadHeaders(const OptionValues& values, const LoadHeaderWords& words,
+                             OlapOptions* options);
 
 }  // namespace driftless::olap

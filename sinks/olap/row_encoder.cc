@@ -41,11 +41,13 @@ RowEncoder::Column::Column(const EvolvedColumn& evolved, bool of_key)
   AppendJson(type, zero.view(), 0, kFormat, &filler);
 }
 
-RowEncoder::RowEncoder(const EvolvedSchema& table, OperationField operation, char separator)
+RowEncoder::RowEncoder(const EvolvedSchema& table, OperationField operation, char separator,
+                       bool as_arrow)
     : path_(table.path),
       operation_(operation),
       separator_(separator),
-      has_key_(!table.primary_key.empty()) {
+      has_key_(!table.primary_key.empty()),
+      arrow_(as_arrow ? std::make_unique<ArrowRows>(table) : nullptr) {
   // Braces, the separator, and the longer of the two operations.
   row_bytes_ = 4 + std::max(operation.upsert.size(), operation.remove.size());
   columns_.reserve(table.columns.size());
@@ -134,7 +136,7 @@ bool RowEncoder::IsUnknown(const Column& column, const ColumnView& values, uint3
 void RowEncoder::AppendRow(std::span<const ColumnView> columns, uint32_t row, Image image,
                            LoadBody* body) {
   auto nulled = nulled_.end();
-  if (!nulled_.empty()) nulled = std::lower_bound(nulled_.begin(), nulled_.end(), Misfit{row, 0});
+  if (!nulled_.empty()) nulled = std::lower_bound(nulled_.begin(), nulled_.end(), ValueAt{row, 0});
   const size_t count = image == Image::kSome ? carried_.size() : columns_.size();
   char* at = body->Reserve(row_bytes_);
   *at++ = '{';
@@ -237,6 +239,7 @@ Result<void> RowEncoder::Append(const ProjectedBatch& batch, const Projection& p
   DRIFTLESS_TRY(FindMisfits(batch, projection, reporter));
   DRIFTLESS_TRY(RequireKey(batch));
   FindAbsent(batch);
+  const bool as_arrow = arrow_ != nullptr && may_lack_.empty();
   const std::span<const Op> ops = batch.source().ops();
   auto left_out = left_out_.begin();
   for (const uint32_t row : batch.rows()) {
@@ -252,11 +255,22 @@ Result<void> RowEncoder::Append(const ProjectedBatch& batch, const Projection& p
     const std::span<const ColumnView> columns = is_delete ? batch.before() : batch.after();
     // What a table without a key gets is new rows only: a column left out reads its default.
     const std::vector<uint32_t>& carried = image == Image::kSome && has_key_ ? carried_ : all_;
-    const uint64_t hash = has_key_ && parts->NeedsKey(carried) ? KeyHash(columns, row) : 0;
-    LoadPart* const part = parts->For(carried, hash);
+    const uint64_t hash =
+        has_key_ && parts->NeedsKey(carried, as_arrow) ? KeyHash(columns, row) : 0;
+    LoadPart* const part = parts->For(carried, as_arrow, hash);
+    if (as_arrow) {
+      part->waiting.push_back(row);
+      ++part->rows;
+      continue;
+    }
     if (part->rows == 0 && separator_ == ',') part->body.Append('[');
     AppendRow(columns, row, image, &part->body);
     ++part->rows;
+  }
+  if (!as_arrow) return {};
+  for (const auto& part : parts->parts()) {
+    DRIFTLESS_TRY(arrow_->Append(batch, part->waiting, nulled_, &part->body));
+    part->waiting.clear();
   }
   return {};
 }

@@ -50,13 +50,15 @@ bool Names(const CommitToken& token, std::string_view label) {
 class OlapWriter : public TableWriter {
  public:
   OlapWriter(Loader* loader, NewestCut* newest, Labels labels, const EvolvedSchema& table,
-             OperationField operation, int64_t load_bytes_max, const WriterContext& context)
+             OperationField operation, bool as_arrow, const OlapOptions& options,
+             const WriterContext& context)
       : loader_(*loader),
         newest_(*newest),
         labels_(std::move(labels)),
         table_(table),
-        encoder_(table, operation, loader->takes_array() ? ',' : '\n'),
-        load_bytes_max_(load_bytes_max),
+        encoder_(table, operation, loader->takes_array() ? ',' : '\n', as_arrow),
+        load_bytes_max_(options.load_bytes_max),
+        load_rows_max_(options.load_rows_max),
         attempt_(context.identity.attempt),
         cut_(context.identity.cut),
         budget_(context.budget),
@@ -66,12 +68,12 @@ class OlapWriter : public TableWriter {
 
   Result<void> Write(const ChangeBatchPtr& batch, const Projection& projection,
                      std::span<const uint32_t> rows) override {
-    if (rows.empty()) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::shared_ptr<const ProjectedBatch> projected,
-                               ProjectedBatch::Make(batch, projection, rows, reporter_));
-    DRIFTLESS_TRY(encoder_.Append(*projected, projection, reporter_, &parts_));
-    Charge(buffered_bytes());
-    if (buffered_bytes() >= load_bytes_max_) return Roll();
+    while (!rows.empty()) {
+      const size_t room = static_cast<size_t>(load_rows_max_ - parts_.rows());
+      const auto some = rows.first(std::min(rows.size(), room));
+      DRIFTLESS_TRY(Append(batch, projection, some));
+      rows = rows.subspan(some.size());
+    }
     return {};
   }
 
@@ -84,8 +86,12 @@ class OlapWriter : public TableWriter {
     for (size_t i = 0; i < parts_.parts().size(); ++i) {
       LoadPart& part = *parts_.parts()[i];
       if (part.rows == 0) continue;
-      if (loader_.takes_array()) part.body.SetLast(']');  // was the comma behind the last row
-      DRIFTLESS_TRY(load_->Send({i, ColumnsText(part.columns), part.body.view()}));
+      if (part.is_arrow) {
+        ArrowRows::End(&part.body);
+      } else if (loader_.takes_array()) {
+        part.body.SetLast(']');  // was the comma behind the last row
+      }
+      DRIFTLESS_TRY(load_->Send({i, ColumnsText(part.columns), part.is_arrow, part.body.view()}));
       rows_ += part.rows;
       bytes_ += static_cast<int64_t>(part.body.size());
     }
@@ -116,6 +122,16 @@ class OlapWriter : public TableWriter {
   int64_t buffered_bytes() const override { return static_cast<int64_t>(parts_.bytes()); }
 
  private:
+  Result<void> Append(const ChangeBatchPtr& batch, const Projection& projection,
+                      std::span<const uint32_t> rows) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const std::shared_ptr<const ProjectedBatch> projected,
+                               ProjectedBatch::Make(batch, projection, rows, reporter_));
+    DRIFTLESS_TRY(encoder_.Append(*projected, projection, reporter_, &parts_));
+    Charge(buffered_bytes());
+    if (buffered_bytes() >= load_bytes_max_ || parts_.rows() >= load_rows_max_) return Roll();
+    return {};
+  }
+
   std::string ColumnsText(const std::vector<uint32_t>& columns) const {
     std::string text;
     for (const uint32_t column : columns) {
@@ -139,6 +155,7 @@ class OlapWriter : public TableWriter {
   const EvolvedSchema table_;
   RowEncoder encoder_;
   const int64_t load_bytes_max_;
+  const int64_t load_rows_max_;
   const uint32_t attempt_;
   CutId cut_;
   MemoryBudget* const budget_;
@@ -182,6 +199,13 @@ class OlapSink : public Sink {
                                                       " on, and the server is " + info.version)
           .Hint("Leave the compression out of sink.properties.");
     }
+    const std::string_view arrow = product_.dialect->ArrowVersion();
+    if (options_.arrow && IsOlderVersion(info.version, arrow)) {
+      return MakeError(ErrorKind::kInvalidConfig, info.product + " takes Arrow from " +
+                                                      std::string(arrow) +
+                                                      " on, and the server is " + info.version)
+          .Hint("Leave format: arrow out of sink.properties.");
+    }
     return info;
   }
 
@@ -205,9 +229,9 @@ class OlapSink : public Sink {
   Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex,
                                     const WriterContext& context) override {
     DRIFTLESS_TRY(FindColumns(table));
-    return std::make_unique<OlapWriter>(product_.loader.get(), &newest_cut_,
-                                        Labels(options_.label_prefix, context.identity), table,
-                                        product_.operation, options_.load_bytes_max, context);
+    return std::make_unique<OlapWriter>(
+        product_.loader.get(), &newest_cut_, Labels(options_.label_prefix, context.identity), table,
+        product_.operation, TravelsAsArrow(table), options_, context);
   }
 
   Result<CommitToken> Seal(const CommitIdentity& identity, const EvolvedSchema&,
@@ -247,6 +271,18 @@ class OlapSink : public Sink {
   }
 
  private:
+  bool TravelsAsArrow(const EvolvedSchema& table) const {
+    if (!options_.arrow) return false;
+    const std::string problem = ArrowProblem(table, product_.operation.carries_deletes);
+    if (problem.empty()) return true;
+    if (environment_.warn != nullptr) {
+      environment_.warn(MakeError(
+          ErrorKind::kUnsupported,
+          "rows of table " + table.path.ToString() + " travel as JSON, not as Arrow: " + problem));
+    }
+    return false;
+  }
+
   // A load leaves out fields that the table lacks without a word, so that a column that somebody
   // dropped would lose its values in silence.
   Result<void> FindColumns(const EvolvedSchema& table) {

@@ -50,6 +50,9 @@ class DorisDialect : public olap::Dialect {
   // Apache Doris pull request 48990, in 3.0.5.
   std::string_view PackingVersion() const override { return "3.0.5"; }
 
+  // "Stream Load", header format: arrow, since version 2.1.0.
+  std::string_view ArrowVersion() const override { return "2.1.0"; }
+
   std::string TypeText(const LogicalType& type) const override {
     switch (type.kind()) {
       case TypeKind::kDecimal:

@@ -64,29 +64,29 @@ class Calls {
   bool two_phase() const { return two_phase_; }
   int max_retries() const { return max_retries_; }
 
-  // `has_key`: the table takes deletes, as a hidden column of the rows. `columns`: what the rows
-  // carry, where they keep the others; deletes are not among them.
+  // `has_key`: the table takes deletes, as a hidden column of the rows; rows that carry some
+  // columns only, or that travel as Arrow, are no deletes and lack it.
   Result<LoadAnswer> Load(const TablePath& table, const std::string& label, bool two_phase,
-                          bool has_key, const std::string& columns, std::string_view body) {
+                          bool has_key, const olap::LoadRequest& rows) {
     FrontEndRequest request;
     request.method = "PUT";
     request.path =
         "/api/" + UrlEncode(table.database) + "/" + UrlEncode(table.table) + "/_stream_load";
     request.headers = load_headers_;
     request.headers["label"] = label;
-    request.headers["format"] = "json";
-    request.headers["read_json_by_line"] = "true";
-    if (packing_ != olap::Packing::kNone) {
+    request.headers["format"] = rows.is_arrow ? "arrow" : "json";
+    if (!rows.is_arrow) request.headers["read_json_by_line"] = "true";
+    if (!rows.is_arrow && packing_ != olap::Packing::kNone) {
       request.headers["compress_type"] = packing_ == olap::Packing::kGzip ? "gz" : "lz4";
     }
-    if (!columns.empty()) {
+    if (!rows.columns.empty()) {
       request.headers["partial_columns"] = "true";
-      request.headers["columns"] = columns;
-    } else if (has_key) {
+      request.headers["columns"] = rows.columns;
+    } else if (has_key && !rows.is_arrow) {
       request.headers["hidden_columns"] = "__DORIS_DELETE_SIGN__";
     }
     if (two_phase) request.headers["two_phase_commit"] = "true";
-    request.body = body;
+    request.body = rows.body;
     DRIFTLESS_ASSIGN_OR_RETURN(const HttpResponse answer, SendLoad(request));
     return olap::ParseLoadAnswer(answer.status, answer.body, "loading label " + label);
   }
@@ -163,12 +163,14 @@ class StreamLoad : public olap::TableLoad {
   // Every request is a load of its own: they become visible in the order of their sending, which is
   // that of their parts.
   Result<void> Send(const olap::LoadRequest& request) override {
+    olap::LoadRequest rows = request;
     std::string packed;
-    DRIFTLESS_ASSIGN_OR_RETURN(const std::string_view body,
-                               olap::Pack(calls_.packing(), request.body, &packed));
+    if (!rows.is_arrow) {
+      DRIFTLESS_ASSIGN_OR_RETURN(rows.body, olap::Pack(calls_.packing(), rows.body, &packed));
+    }
     DRIFTLESS_ASSIGN_OR_RETURN(PreparedLoad load, FreshLabel());
     for (int tries = 1;; ++tries) {
-      Result<Sent> sent = SendOnce(&load, request.columns, body, tries);
+      Result<Sent> sent = SendOnce(&load, rows, tries);
       if (!sent) return std::move(sent).error();
       if (sent->done) break;
       if (tries > calls_.max_retries()) {
@@ -204,10 +206,8 @@ class StreamLoad : public olap::TableLoad {
   }
 
   // The same label every time: a load that took effect is found under it.
-  Result<Sent> SendOnce(PreparedLoad* load, const std::string& columns, std::string_view body,
-                        int tries) {
-    Result<LoadAnswer> loaded =
-        calls_.Load(table_, load->label, two_phase_, has_key_, columns, body);
+  Result<Sent> SendOnce(PreparedLoad* load, const olap::LoadRequest& rows, int tries) {
+    Result<LoadAnswer> loaded = calls_.Load(table_, load->label, two_phase_, has_key_, rows);
     if (!loaded) {
       if (!loaded.error().IsRetryable() && loaded.error().kind() != ErrorKind::kCommitUnknown) {
         return std::move(loaded).error();

@@ -117,6 +117,16 @@ std::span<const OptionSpec> SelectDbOptions() {
        .flink_cdc = FlinkCdc::kIgnored,
        .flink_cdc_note = "checkpoint.interval of the pipeline says when rows become visible.",
        .change = OnChange::kHot},
+      {.key = "load.max-bytes",
+       .type = OptionType::kBytes,
+       .default_value = "256 MiB",
+       .doc = "A load is sent when its rows take so many bytes, and with the checkpoint. Each load "
+              "is a transaction of its own: all are prepared before the first is committed.",
+       .min = 1},
+      {.key = "load.max-rows",
+       .type = OptionType::kInt,
+       .doc = "A load is sent when it has so many rows, too. Default: without limit.",
+       .min = 1},
       {.key = "sink.label-prefix",
        .doc = "What the labels of loads begin with.",
        .flink_cdc = FlinkCdc::kSame,
@@ -135,7 +145,10 @@ std::span<const OptionSpec> SelectDbOptions() {
        .change = OnChange::kHot},
       {.key = "sink.properties.*",
        .type = OptionType::kMap,
-       .doc = "Headers of Stream Load. compress_type: gz or lz4 packs the rows (Doris 3.0.5).",
+       .doc =
+           "Headers of Stream Load. compress_type: gz or lz4 packs the rows (Doris 3.0.5). format: "
+           "arrow sends them as Arrow (2.1) where servers read every value of the table from that "
+           "rightly; other tables' rows travel as JSON.",
        .flink_cdc = FlinkCdc::kSame},
       {.key = "table.create.properties.*",
        .type = OptionType::kMap,

@@ -55,10 +55,11 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
   options.carries_deletes = values.Bool("sink.enable-delete").value_or(true);
   static constexpr std::array<olap::PackingWord, 2> kPackings = {
       {{"gz", olap::Packing::kGzip}, {"lz4", olap::Packing::kLz4Frame}}};
-  DRIFTLESS_TRY(olap::ReadLoadHeaders(values, "compress_type", kPackings, &options));
+  DRIFTLESS_TRY(olap::ReadLoadHeaders(values, {"compress_type", kPackings, true}, &options));
   options.create.properties = values.Map("table.create.properties.*");
   // Every load becomes visible by itself, so that a cut should be one wherever memory allows.
   options.load_bytes_max = 256 << 20;
+  olap::ReadLoadBounds(values, &options);
   options.job_timeout_ms = values.DurationMs("schema.evolution.timeout").value_or(3 * 60'000);
   return options;
 }

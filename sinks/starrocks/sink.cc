@@ -28,6 +28,7 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
   }
   options.load_addresses = *std::move(addresses);
   DRIFTLESS_TRY(olap::ReadTls(values, &options));
+  olap::ReadLoadBounds(values, &options);
   options.sql.user = values.String("username").value_or("");
   options.sql.password = values.String("password").value_or("");
   options.connect_timeout_ms = values.Int("sink.connect.timeout-ms").value_or(30'000);
@@ -40,7 +41,7 @@ Result<olap::OlapOptions> ReadOptions(const OptionValues& values) {
   options.io_threads = static_cast<int>(values.Int("sink.io.thread-count").value_or(2));
   static constexpr std::array<olap::PackingWord, 2> kPackings = {
       {{"lz4_frame", olap::Packing::kLz4Frame}, {"gzip", olap::Packing::kGzip}}};
-  DRIFTLESS_TRY(olap::ReadLoadHeaders(values, "compression", kPackings, &options));
+  DRIFTLESS_TRY(olap::ReadLoadHeaders(values, {"compression", kPackings}, &options));
   options.create.buckets = values.Int("table.create.num-buckets").value_or(0);
   options.create.properties = values.Map("table.create.properties.*");
   options.job_timeout_ms = values.DurationMs("table.schema-change.timeout").value_or(30 * 60'000);

@@ -13,7 +13,7 @@ import random
 import signal
 import sys
 
-import olap_sinks
+import olap_cluster
 from pipelines import Pipeline, Records, check, eventually, run_all
 
 TEXT = """source:
@@ -136,8 +136,8 @@ def by_id(rows):
 def a_held_drop_table_outlives_a_kill(driftless, folder):
     write_drop(folder)
     users = 10 + rows_max // 100
-    with olap_sinks.Cluster("starrocks") as cluster:
-        pipeline = olap_sinks.make_pipeline(
+    with olap_cluster.Cluster("starrocks") as cluster:
+        pipeline = olap_cluster.make_pipeline(
             driftless, folder, cluster,
             pipeline="  schema.change.approval: [drop.table]\n  parking.memory-bytes-max: 256 kb\n")
         process = pipeline.start()

@@ -12,7 +12,7 @@ import urllib.request
 
 import mysql_live as live
 import mysql_resync as resync
-import olap_sinks
+import olap_cluster
 from mysql_positions import SETUP, Test, check
 from mysql_validate import Validator
 
@@ -49,10 +49,10 @@ class Forms(Test):
         self.server.sql("use live; create table holes (id int primary key, a int, b varchar(20), c longtext, d text) charset utf8mb4; "
                         "insert into holes with recursive q (n) as (select 1 union all select n + 1 from q where n < 200) "
                         "select n, n, concat('b', n), concat('c', n), if(n % 3, null, 'd') from q;")
-        with olap_sinks.Cluster("starrocks") as cluster:
+        with olap_cluster.Cluster("starrocks") as cluster:
             pipeline = self.pipeline("partial", tables="live.holes, live.marks")
             sink = cluster.sink().replace("name: olap", "name: lake").strip().replace("type: starrocks\n  name: lake", "type: starrocks")
-            self.sink(pipeline, f"{sink}\n  username: root\n  password: '{olap_sinks.PASSWORD.replace(chr(39), chr(39) * 2)}'\n"
+            self.sink(pipeline, f"{sink}\n  username: root\n  password: '{olap_cluster.PASSWORD.replace(chr(39), chr(39) * 2)}'\n"
                                 "  table.create.properties.replication_num: 1")
             pipeline.start()
             pipeline.wait_for(lambda: len(resync.in_olap(cluster, "holes")) == 200, "the snapshot")

@@ -19,7 +19,7 @@ import time
 import urllib.error
 
 import mysql_live as live
-import olap_sinks
+import olap_cluster
 
 KEYED = ("parts", "twin", "swapped")
 RANGES = "partition by range (id) (partition p0 values less than (1000), partition p1 values less than (2000), " \
@@ -109,7 +109,7 @@ sinks:
     catalog.properties.warehouse: {self.folder}/warehouse
   - {sink.strip()}
     username: root
-    password: '{olap_sinks.PASSWORD.replace("'", "''")}'
+    password: '{olap_cluster.PASSWORD.replace("'", "''")}'
     table.create.properties.replication_num: 1
 pipeline:
   name: again
@@ -219,7 +219,7 @@ def look_at_decisions(pipeline):
 
 def main():
     options = live.arguments(seed=11).parse_args()
-    with live.scene(options) as (server, folder), olap_sinks.Cluster("doris") as cluster:
+    with live.scene(options) as (server, folder), olap_cluster.Cluster("doris") as cluster:
         pipeline = Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
         server.call("start")
         pipeline.configure(server.port, cluster)

@@ -3,130 +3,26 @@
 
 usage: olap_sinks.py --driftless BIN [--kills N] [--seed N] [--only NAME] [--product starrocks|doris]
 
-DRIFTLESS_LONG_TESTS=1 kills 200 times, else 12 times.
+DRIFTLESS_LONG_TESTS=1 kills 200 times each, which takes half an hour, else 12 times; --kills 0 leaves that test out.
 """
 import argparse
-import json
+import datetime
 import os
 import random
 import re
-import ssl
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
 
-from pipelines import Failed, Kills, Pipeline, Records, check, default_seed, eventually, run_all
+from olap_cluster import CERTIFICATES, ORDERS, PRODUCTS, Cluster, each_case, each_product, make_pipeline, records_of
+from pipelines import Kills, check, default_seed, eventually, run_all
 
-DOUBLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doubles", "olap_server")
-CERTIFICATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "tls")
-PRODUCTS = ("starrocks", "doris")
-PASSWORD = "it's \"secret\""
 LONG = os.environ.get("DRIFTLESS_LONG_TESTS") == "1"
 options = argparse.Namespace(kills=200 if LONG else 12, seed=0, only=None, product=None)
-
-TEXT = """source:
-  type: file
-  path: @FOLDER@/records.jsonl
-sink:
-@SINK@
-  username: root
-  password: '@PASSWORD@'
-  table.create.properties.replication_num: 1
-@MORE@pipeline:
-  name: olap
-  http.address: off
-  checkpoint.interval: @INTERVAL@
-  schema.change.behavior: @BEHAVIOR@
-@PIPELINE@"""
-
-
-class Cluster:
-    """One double, with what tests ask of it."""
-
-    def __init__(self, product, *flags, certificate=None):
-        self.product = product
-        self.tls = certificate is not None
-        if self.tls:
-            flags += ("--tls-cert", os.path.join(CERTIFICATES, f"{certificate}.pem"), "--tls-key", os.path.join(CERTIFICATES, "server.key"))
-        self.process = subprocess.Popen([sys.executable, DOUBLE, "--product", product, "--password", PASSWORD, *flags],
-                                        stdout=subprocess.PIPE, text=True)
-        self.ports = json.loads(self.process.stdout.readline())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-    def ask(self, what, **query):
-        url = f"{self.scheme()}127.0.0.1:{self.ports['http']}/_double/{what}?{urllib.parse.urlencode(query)}"
-        # Whoever it is: what Driftless thinks of the certificate is the test.
-        with urllib.request.urlopen(url, context=ssl._create_unverified_context() if self.tls else None) as answer:
-            return json.load(answer)
-
-    def scheme(self):
-        return "https://" if self.tls else "http://"
-
-    def rows(self, table):
-        return self.ask("rows", db="shop", table=table)
-
-    def rows_or_none(self, table):
-        try:
-            return self.rows(table)
-        except urllib.error.HTTPError:
-            return []
-
-    def columns(self, table):
-        return self.ask("columns", db="shop", table=table)
-
-    def sink(self, dead_address=False, over_http=False):
-        query, http = self.ports["query"], self.ports["http"]
-        first = "127.0.0.1:1," if dead_address else ""
-        jdbc = f"  jdbc-url: jdbc:mysql://{first}127.0.0.1:{query}{'?useSSL=true' if self.tls else ''}\n"
-        loads = f"{'https://' if self.tls else ''}127.0.0.1:{http}"
-        if self.product == "starrocks":
-            return f"  type: starrocks\n  name: olap\n{jdbc}  load-url: {first.replace(',', ';')}{loads}\n"
-        return f"  type: doris\n  name: olap\n{'' if over_http else jdbc}  fenodes: {first}{loads}\n"
-
-
-def make_pipeline(driftless, folder, cluster, behavior="LENIENT", more="", pipeline="",
-                  dead_address=False, over_http=False, interval="100 ms"):
-    os.makedirs(folder, exist_ok=True)
-    text = (TEXT.replace("@SINK@\n", cluster.sink(dead_address, over_http)).replace("@PASSWORD@", PASSWORD.replace("'", "''"))
-            .replace("@BEHAVIOR@", behavior).replace("@MORE@", more)
-            .replace("@PIPELINE@", pipeline).replace("@INTERVAL@", interval))
-    return Pipeline(driftless, folder, text)
-
-
-def records_of(folder):
-    os.makedirs(folder, exist_ok=True)
-    return Records(os.path.join(folder, "records.jsonl"))
-
-
-ORDERS = [("id", "INT", True), ("name", "VARCHAR(20)", False), ("amount", "DECIMAL(10, 2)", False)]
-
-
-def each_product(test):
-    """Makes the test one of each product, or of each of its cases: what `cases(product)` gives comes as a last argument."""
-    test.cases = lambda product: {product: ()}
-    return test
-
-
-def each_case(cases):
-    def decorated(test):
-        test.cases = lambda product: {f"{product}, {name}": (case,) for name, case in cases(product).items()}
-        return test
-    return decorated
 
 
 def all_tests(tests):
     """Those that were asked for, as functions of binary and folder."""
     for test in tests:
-        if options.only not in (None, test.__name__):
+        if options.only not in (None, test.__name__) or (test is kills_change_nothing and options.kills == 0):
             continue
         if not hasattr(test, "cases"):
             yield test
@@ -356,6 +252,14 @@ def a_job_of_somebody_else_is_waited_for(driftless, folder, product):
         check([row["x"] for row in cluster.rows("orders")] == [None, 5], f"{cluster.rows('orders')}")
 
 
+def order_of(requests):
+    """Loads and commits in their order, and the loads: everything lies at the server before anything of it becomes visible."""
+    commits = ("/transaction/commit", "txn_operation: commit")
+    order = ["commit" if any(word in line for word in commits) else "load" for line in requests
+             if "BE PUT" in line or any(word in line for word in commits)]
+    return order, [line for line in requests if "BE PUT" in line]
+
+
 @each_product
 def values_that_were_not_sent_stay_as_they_are(driftless, folder, product):
     """As PostgreSQL's connector says that a long value is unchanged; before images do not come."""
@@ -394,11 +298,7 @@ def values_that_were_not_sent_stay_as_they_are(driftless, folder, product):
         os.link(stream.path, os.path.join(one, "records.jsonl"))
         pipeline.run()
         check(cluster.rows("orders") == wanted, f"{cluster.rows('orders')}\nnot\n{wanted}")
-        requests = cluster.ask("requests")
-        loads = [line for line in requests if "BE PUT" in line]
-        # Everything lies at the server before anything of it becomes visible.
-        order = ["commit" if " commit" in line.replace("/transaction/", " ") else "load" for line in requests
-                 if "BE PUT" in line or "/transaction/commit" in line or "txn_operation: commit" in line]
+        order, loads = order_of(cluster.ask("requests"))
         check(len(loads) > 1 and order == sorted(order, reverse=True), f"{order}")
         # Rows with the same columns travel together, as far as their keys allow.
         check(len(loads) < 100, f"{len(loads)} loads for 640 rows")
@@ -413,6 +313,29 @@ def values_that_were_not_sent_stay_as_they_are(driftless, folder, product):
     with Cluster(product) as cluster:
         log = make_pipeline(driftless, new, cluster).run(expected=1)
         check("column name: the source did not send the value, and the row is a new one" in log, log[-1500:])
+
+
+@each_product
+def a_cut_of_many_loads_becomes_visible_at_its_commit(driftless, folder, product):
+    """By rows and by bytes; a commit whose answer is lost in the middle of them is gone on with."""
+    stream = records_of(folder)
+    stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+    for i in range(30000):
+        stream.row("orders", {"id": i % 9000, "name": f"name {i}", "amount": i}, op="c" if i < 9000 else "u")
+    stream.close()
+    for name, bound in (("rows", "load.max-rows: 1000"), ("bytes", "load.max-bytes: 64 KiB")):
+        work = os.path.join(folder, name)
+        with Cluster(product) as cluster:
+            pipeline = make_pipeline(driftless, work, cluster, more=f"  {bound}\n", interval="1 h")
+            os.link(stream.path, os.path.join(work, "records.jsonl"))
+            if product == "doris":
+                cluster.ask("fault", name="commit_gone_after", count=1, skip=1)
+            pipeline.run()
+            rows = cluster.rows("orders")
+            check([row["name"] for row in rows] == [f"name {i + 18000 + (9000 if i < 3000 else 0)}" for i in range(9000)], f"{rows[:3]}")
+            order, loads = order_of(cluster.ask("requests"))
+            check(len(loads) > 3 and order == sorted(order, reverse=True), f"{order}")
+            check(cluster.ask("faults") == {} and cluster.ask("open") == [], "the commits were not gone on with")
 
 
 @each_product
@@ -517,6 +440,70 @@ def bodies_are_packed_where_the_server_takes_that(driftless, folder, product):
         check(f"takes compressed JSON from {version} on, and the server is 3.0.4" in pipeline.run(expected=1), "it starts")
 
 
+def formats_of(cluster):
+    """{table: the formats that its rows came in}"""
+    found = {}
+    for line in cluster.ask("requests"):
+        if line.startswith("BE PUT"):
+            table, form = re.search(r"/api/shop/([^/]+)/.*\| format: (\w+)", line).groups()
+            found.setdefault(table, set()).add(form)
+    return found
+
+
+def arrow_stream(folder):
+    stream = records_of(folder)
+    stream.ddl("log", "CREATE TABLE log (id INT NOT NULL, name VARCHAR(20), amount DECIMAL(10,2), day DATE, flag TINYINT(1), real8 DOUBLE)",
+               [("id", "INT", False), ("name", "VARCHAR(20)", False), ("amount", "DECIMAL(10, 2)", False), ("day", "DATE", False),
+                ("flag", "TINYINT(1)", False), ("real8", "DOUBLE", False)])
+    for i in range(500):
+        stream.row("log", {"id": i, "name": f"n{i}\u00e9" if i % 3 else None, "amount": i / 4, "day": 19800 - i * 80,
+                           "flag": i % 2, "real8": i / 8 if i % 5 else None}, key=None)
+    stream.close()
+    wanted = [{"id": i, "name": f"n{i}\u00e9" if i % 3 else None, "amount": f"{i / 4:.2f}",
+               "day": str(datetime.date(1970, 1, 1) + datetime.timedelta(days=19800 - i * 80)), "flag": i % 2,
+               "real8": i / 8 if i % 5 else None} for i in range(500)]
+    return stream, wanted
+
+
+def rows_travel_as_arrow_where_doris_reads_them_rightly(driftless, folder):
+    stream, wanted = arrow_stream(folder)
+    with open(stream.path, "a", encoding="utf-8") as stream.file:
+        stream.ddl("moments", "CREATE TABLE moments (id INT, at DATETIME(3))", [("id", "INT", False), ("at", "DATETIME(3)", False)])
+        stream.row("moments", {"id": 1, "at": 1700000000123}, key=None)
+        stream.ddl("capitals", "CREATE TABLE capitals (id INT, eV INT)", [("id", "INT", False), ("eV", "INT", False)])
+        stream.row("capitals", {"id": 1, "eV": 2}, key=None)
+        stream.ddl("orders", "CREATE TABLE orders (id INT PRIMARY KEY, name VARCHAR(20), amount DECIMAL(10,2))", ORDERS)
+        stream.row("orders", {"id": 1, "name": "a", "amount": 1})
+        stream.row("orders", {"id": 2, "name": "b", "amount": 2})
+        stream.row("orders", {"id": 2, "name": "__debezium_unavailable_value", "amount": 3}, op="u")
+        stream.row("orders", None, op="d", before={"id": 1, "name": "a", "amount": 1})
+    arrow = "  sink.properties.format: arrow\n  sink.properties.compress_type: gz\n"
+    with Cluster("doris", "--version", "3.0.5") as cluster:
+        log = make_pipeline(driftless, folder, cluster, more=arrow).run()
+        check(cluster.rows("log") == wanted, f"{cluster.rows('log')[:3]}, {len(cluster.rows('log'))} rows")
+        check(cluster.rows("moments") == [{"id": 1, "at": "2023-11-14 22:13:20.123"}], f"{cluster.rows('moments')}")
+        check(cluster.rows("capitals") == [{"id": 1, "eV": 2}], f"{cluster.rows('capitals')}")
+        check(cluster.rows("orders") == [{"id": 2, "name": "b", "amount": "3.00"}], f"{cluster.rows('orders')}")
+        formats = formats_of(cluster)
+        check(formats == {"log": {"arrow"}, "moments": {"json"}, "capitals": {"json"}, "orders": {"json"}}, f"{formats}")
+        for table in ("moments", "capitals", "orders"):
+            check(f"rows of table shop.{table} travel as JSON, not as Arrow" in log, log[-1500:])
+    kept = os.path.join(folder, "deletes are left out")
+    with Cluster("doris", "--version", "3.0.5") as cluster:
+        pipeline = make_pipeline(driftless, kept, cluster, more=arrow + "  sink.enable-delete: false\n", interval="1 h")
+        os.link(stream.path, os.path.join(kept, "records.jsonl"))
+        pipeline.run()
+        check(cluster.rows("orders") == [{"id": 1, "name": "a", "amount": "1.00"}, {"id": 2, "name": "b", "amount": "3.00"}],
+              f"{cluster.rows('orders')}")
+        check(cluster.rows("log") == wanted, f"{cluster.rows('log')[:3]}")
+        check("arrow" in formats_of(cluster)["log"], f"{formats_of(cluster)}")
+    with Cluster("doris", "--version", "2.0.15") as cluster:
+        old = os.path.join(folder, "old")
+        pipeline = make_pipeline(driftless, old, cluster, more="  sink.properties.format: arrow\n")
+        os.link(stream.path, os.path.join(old, "records.jsonl"))
+        check("takes Arrow from 2.1.0 on, and the server is 2.0.15" in pipeline.run(expected=1), "it starts")
+
+
 @each_product
 def extensions_are_held_against_the_server_s_version(driftless, folder, product):
     stream = records_of(folder)
@@ -593,7 +580,8 @@ def everything_that_is_sent_is_as_reviewed(driftless, folder, product):
              ("real8", "DOUBLE", False), ("name", "VARCHAR(20)", False), ("code", "CHAR(3)", False),
              ("notes", "TEXT", False), ("amount", "DECIMAL(10, 2)", False), ("at", "DATETIME(6)", False),
              ("clock", "TIME", False), ("raw", "VARBINARY(8)", False)]
-    body = ", ".join(f"`{name}` {kind}" for name, kind, _ in kinds)
+    more = {"name": " DEFAULT 'say \"x\"\\\\' COMMENT 'it''s'", "amount": " DEFAULT 1.5", "at": " DEFAULT '2024-01-31 10:00:00.5'"}
+    body = ", ".join(f"`{name}` {kind}{more.get(name, '')}" for name, kind, _ in kinds)
     stream.ddl("t-1", f"CREATE TABLE `t-1` ({body}, PRIMARY KEY (`day`, `id`)) COMMENT 'it''s'", kinds)
     stream.ddl("t-1", "ALTER TABLE `t-1` ADD COLUMN x INT NOT NULL DEFAULT 7 COMMENT 'say \"x\"' AFTER flag")
     stream.ddl("t-1", "ALTER TABLE `t-1` ADD COLUMN y DATETIME DEFAULT CURRENT_TIMESTAMP, DROP COLUMN raw")
@@ -622,6 +610,7 @@ def everything_that_is_sent_is_as_reviewed(driftless, folder, product):
     sent += partitions_and_packings(driftless, os.path.join(folder, "partitioned"), product, version)
     if product == "doris":
         sent += statements_over_http(driftless, os.path.join(folder, "http"), version)
+        sent += rows_as_arrow(driftless, os.path.join(folder, "arrow"), version)
     sent = "\n".join(sent) + "\n"
     golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "olap", product + ".txt")
     if os.environ.get("DRIFTLESS_UPDATE_GOLDEN") == "1":
@@ -682,6 +671,13 @@ def statements_over_http(driftless, folder, version):
     with Cluster("doris", "--version", version) as cluster:
         make_pipeline(driftless, folder, cluster, over_http=True).run()
         return ["# statements without jdbc-url", *requests_of(cluster)]
+
+
+def rows_as_arrow(driftless, folder, version):
+    arrow_stream(folder)
+    with Cluster("doris", "--version", version) as cluster:
+        make_pipeline(driftless, folder, cluster, more="  sink.properties.format: arrow\n").run()
+        return ["# rows as Arrow", *[line for line in requests_of(cluster) if " PUT " in line and "2pc" not in line]]
 
 
 def changing_stream(folder, rng, rows):
@@ -756,7 +752,7 @@ def faults_of(product):
     else:
         faults = [f"{op}_gone_{when}" for op in ("load", "commit") for when in ("before", "after")]
         faults.append("load_runs_on")
-    faults += ["sql_gone_before", "sql_gone_after", "fe_503", "dead_be", "be_busy", "be_full"]
+    faults += ["sql_gone_before", "sql_gone_after", "fe_503", "dead_be", "be_busy", "be_full", "answer_cut"]
     return {fault: fault for fault in faults}
 
 
@@ -811,8 +807,12 @@ def kills_change_nothing(driftless, folder, product):
         work = os.path.join(folder, str(kills.replays))
         truth = changing_stream(work, kills.rng, 1500)
         with Cluster(product, "--job-ms", "20") as cluster:
-            kills.replay(make_pipeline(driftless, work, cluster))
+            # Every other replay has many loads in a cut.
+            bounds = "  load.max-rows: 20\n" if kills.replays % 2 else ""
+            kills.replay(make_pipeline(driftless, work, cluster, more=bounds, interval="1 s" if bounds else "100 ms"))
             check_tables(cluster, truth, f"after {kills.done} kills")
+        if LONG:
+            print(f"        {product}: {kills.done} kills, and the tables are right", flush=True)
 
 
 if __name__ == "__main__":
@@ -827,9 +827,9 @@ if __name__ == "__main__":
              values_that_do_not_fit_are_found_before_the_load, an_existing_table_is_taken_and_its_differences_reported,
              rows_that_the_server_refuses_are_shown, a_job_that_is_cancelled_or_too_slow_is_reported, a_change_that_fails_half_way_goes_on_where_it_was,
              a_job_of_somebody_else_is_waited_for, values_that_were_not_sent_stay_as_they_are,
-             deletes_of_tables_with_not_null_columns, connections_are_protected_by_tls,
+             a_cut_of_many_loads_becomes_visible_at_its_commit, deletes_of_tables_with_not_null_columns, connections_are_protected_by_tls,
              bodies_are_packed_where_the_server_takes_that, extensions_are_held_against_the_server_s_version,
-             tables_are_partitioned, statements_go_over_http_where_no_other_port_is_named, everything_that_is_sent_is_as_reviewed,
+             tables_are_partitioned, rows_travel_as_arrow_where_doris_reads_them_rightly, statements_go_over_http_where_no_other_port_is_named, everything_that_is_sent_is_as_reviewed,
              what_an_attempt_left_is_ended]
     # They wait for pauses of the sink and jobs of the double most of the time.
     sys.exit(run_all(list(all_tests(tests)), options.driftless, side_by_side=6))

@@ -142,16 +142,23 @@ ADDRESSES = {
 }
 
 
-def pipeline(sink, behavior, real):
+# What capability.extensions switches on at servers that are new enough: the cell says apply then.
+EXTENSIONS = {
+    "starrocks": ["rename.column", "alter.column.type", "alter.table.comment"],
+    "selectdb": ["relax.nullability", "alter.column.comment", "alter.table.comment"],
+}
+
+
+def pipeline(sink, behavior, real, more):
     head = "pipeline real" if real else "pipeline"
-    return [head, "  sink:", f"    type: {sink}", *(ADDRESSES.get(sink, []) if real else []), "  pipeline:", "    name: matrix",
+    return [head, "  sink:", f"    type: {sink}", *(ADDRESSES.get(sink, []) if real else []), *more, "  pipeline:", "    name: matrix",
             f"    schema.change.behavior: {behavior}", ""]
 
 
-def script(sink, event, lenient, evolve, behavior, real):
+def script(sink, event, lenient, evolve, behavior, real, more=()):
     outcome = verdict(sink, event, lenient, evolve, behavior)
     lines = [f"# {sink}, {event}, {behavior}: the matrix says {lenient} / {evolve}.", ""]
-    lines += pipeline(sink, behavior, real)
+    lines += pipeline(sink, behavior, real, more)
     if sink == "hologres" and behavior == "TRY_EVOLVE":
         return lines + ['fails "TRY_EVOLVE"']
     lines += ["ddl", CREATE, "", "rows shop.orders",
@@ -193,15 +200,17 @@ def main():
     cells = list(csv.DictReader(matrix.open(encoding="utf-8")))
     count = 0
     for cell in cells:
-        kinds = [(cell["sink"], False)]
+        kinds = [(cell["sink"], False, ())]
         if cell["sink"] in ("paimon", "iceberg", *ADDRESSES):
-            kinds.append((f"{cell['sink']}-real", True))
-        for name, real in kinds:
+            kinds.append((f"{cell['sink']}-real", True, ()))
+        if cell["event"] in EXTENSIONS.get(cell["sink"], []):
+            kinds.append((f"{cell['sink']}-extended", True, [f"    capability.extensions: {cell['event']}"]))
+        for name, real, more in kinds:
             target = folder / name
             target.mkdir(parents=True, exist_ok=True)
             for behavior in BEHAVIORS:
-                text = script(cell["sink"], cell["event"], cell["lenient"], cell["evolve"],
-                              behavior, real)
+                says = ("apply", "apply") if more else (cell["lenient"], cell["evolve"])
+                text = script(cell["sink"], cell["event"], *says, behavior, real, more)
                 file = target / f"{cell['event']}.{behavior.lower()}.drift"
                 content = "\n".join(text) + "\n"
                 if real and cell["sink"] in ADDRESSES:  # all of them share one double

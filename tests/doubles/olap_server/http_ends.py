@@ -5,6 +5,7 @@ import socketserver
 import threading
 import urllib.parse
 
+from arrow_stream import read_rows
 from catalog import LABEL
 from mysql_front_end import Answers
 from sql_text import SqlError, tokens_of
@@ -108,6 +109,9 @@ class Handler(socketserver.StreamRequestHandler):
         close = status == 307 or (status >= 400 and int(self.headers.get("content-length", "0")) > 0)
         if close:
             text += "Connection: close\r\n"
+        if data and self.path[0] not in ("_double", "errors") and self.server.faults.take("answer_cut"):
+            self.wfile.write(text.encode() + b"\r\n" + data[:len(data) // 2])
+            raise Dropped
         self.wfile.write(text.encode() + b"\r\n" + data)
         return not close
 
@@ -126,17 +130,17 @@ class FrontEnd(Handler):
         if self.path[0] == "api" and self.path[-1] == "get_load_state":
             return self.load_state(self.path[1], self.query.get("label", ""))
         if self.path[0] == "api" and self.path[-1] == "_stream_load":
-            return self.redirect()
+            return self.redirect(with_body=True)
         if self.path[:3] == ["api", "query", "default_cluster"] and self.server.catalog.product == "doris":
             return self.statement()
         if self.path[0] == "api" and self.path[-1] == "_stream_load_2pc" and self.server.catalog.product == "doris":
-            return self.finish_2pc()
+            return self.redirect(with_body=False)
         if self.path[:2] == ["api", "transaction"] and self.server.catalog.product == "starrocks":
-            return self.redirect() if self.path[2] == "load" else self.transaction(self.path[2])
+            return self.redirect(with_body=True) if self.path[2] == "load" else self.transaction(self.path[2])
         return self.answer({"status": "FAILED", "msg": f"Not implemented: {self.target}"}, 404)
 
-    def redirect(self):
-        if self.headers.get("expect", "").lower() != "100-continue":
+    def redirect(self, with_body):
+        if with_body and self.headers.get("expect", "").lower() != "100-continue":
             return self.answer({"status": "FAILED", "msg": "There is no 100-continue header"}, 400)
         back = self.server.back_end
         port = 1 if self.server.faults.take("dead_be") else back.server_address[1]
@@ -234,45 +238,6 @@ class FrontEnd(Handler):
             return {"Status": "FAILED", "Message": f"no operation {operation}"}
         return {"Status": "OK", "Label": label, "TxnId": found.number, "Message": ""}
 
-    # ---- Doris: two phases ----------------------------------------------------------------------
-
-    def finish_2pc(self):
-        operation = self.headers.get("txn_operation", "")
-        self.drop_if(f"{operation}_gone_before")
-        with self.server.catalog.lock:
-            answer = self.answer_2pc(self.path[1], operation)
-        self.drop_if(f"{operation}_gone_after")
-        return self.answer(answer)
-
-    def answer_2pc(self, database, operation):
-        catalog = self.server.catalog
-        number = self.headers.get("txn_id")
-        if number is not None:
-            found = next((t for t in catalog.transactions if str(t.number) == number), None)
-        else:
-            label = self.headers.get("label", "")
-            found = catalog.find_label(database, label)
-            # Front ends look for precommitted loads; newer ones for those that run, too, where they are given up.
-            if found is not None and (found.state not in ("PREPARE", "PRECOMMITTED") or found.runs_on or
-                                      (found.state == "PREPARE" and operation == "commit")):
-                return {"status": "Fail", "msg": f"transaction not found, label={label}"}
-        if found is None:
-            return {"status": "Fail", "msg": f"transaction [{number}] not found"}
-        if operation == "commit":
-            if found.state in ("COMMITTED", "VISIBLE"):
-                return {"status": "Fail", "msg": f"transaction [{found.number}] is already {found.state}, not pre-committed."}
-            if found.state != "PRECOMMITTED":
-                return {"status": "Fail", "msg": f"transaction [{found.number}] is {found.state}"}
-            catalog.publish(found)
-        elif operation == "abort":
-            if found.state in ("COMMITTED", "VISIBLE"):
-                return {"status": "Fail", "msg": f"transaction [{found.number}] is already {found.state}, could not abort."}
-            found.state = "ABORTED"
-            found.changes = []
-        else:
-            return {"status": "Fail", "msg": "txn_operation should be \'commit\' or \'abort\'"}
-        return {"status": "Success", "msg": f"transaction [{found.number}] {operation} successfully."}
-
     # ---- for tests ------------------------------------------------------------------------------
 
     def control(self):
@@ -337,12 +302,16 @@ class BackEnd(Handler):
             return self.answer(self.server.errors.get(self.path[1], "").encode())
         if self.path[0] == "api" and self.path[-1] == "_stream_load" and self.server.catalog.product == "doris":
             return self.stream_load()
+        if self.path[0] == "api" and self.path[-1] == "_stream_load_2pc" and self.server.catalog.product == "doris":
+            return self.finish_2pc()
         if self.path[:3] == ["api", "transaction", "load"] and self.server.catalog.product == "starrocks":
             return self.transaction_load()
         return self.answer({"Status": "Fail", "Message": f"Not implemented: {self.target}"}, 404)
 
-    def objects(self, body):
+    def objects(self, body, table=None):
         """The rows of a body, by the headers that say how it is written."""
+        if self.headers.get("format") == "arrow" and table is not None:
+            return self.arrow_objects(body, table)
         if self.headers.get("format") != "json":
             raise ValueError("only json is read here")
         body = self.unpacked(body)
@@ -358,6 +327,16 @@ class BackEnd(Handler):
                 raise ValueError("an empty array, or none")
             return rows
         return [json.loads(line) for line in body.split(b"\n") if line]
+
+    def arrow_objects(self, body, table):
+        """Of Doris."""
+        if self.server.catalog.older("2.1.0"):
+            raise ValueError("unknown data format arrow")
+        if "hidden_columns" in self.headers or "read_json_by_line" in self.headers or "compress_type" in self.headers:
+            raise ValueError("hidden columns have no type, and JSON's headers no meaning, with arrow")
+        only = self.only()
+        columns = {c.name.lower() if only is None else c.name: c for c in table.columns if only is None or c.name in only}
+        return read_rows(body, columns)
 
     def unpacked(self, body):
         catalog = self.server.catalog
@@ -452,7 +431,7 @@ class BackEnd(Handler):
                 self.check_disk()
                 begun = catalog.begin(label, database, table)
                 hides = self.headers.get("hidden_columns") == "__DORIS_DELETE_SIGN__"
-                rows = self.objects(body)
+                rows = self.objects(body, catalog.table(database, table))
                 sign = "__DORIS_DELETE_SIGN__" if hides else "\0none"
                 refused = self.refused_of(rows) or catalog.parse_rows(begun, rows, sign, self.only())
             except (ValueError, SqlError) as error:
@@ -473,6 +452,45 @@ class BackEnd(Handler):
         return self.answer({"TxnId": begun.number, "Label": label, "Status": "Success", "Message": "OK",
                             "TwoPhaseCommit": "true" if two_phase else "false", "NumberTotalRows": len(rows),
                             "NumberLoadedRows": len(rows), "NumberFilteredRows": 0})
+
+    # ---- Doris: two phases ----------------------------------------------------------------------
+
+    def finish_2pc(self):
+        operation = self.headers.get("txn_operation", "")
+        self.drop_if(f"{operation}_gone_before")
+        with self.server.catalog.lock:
+            answer = self.answer_2pc(self.path[1], operation)
+        self.drop_if(f"{operation}_gone_after")
+        return self.answer(answer)
+
+    def answer_2pc(self, database, operation):
+        catalog = self.server.catalog
+        number = self.headers.get("txn_id")
+        if number is not None:
+            found = next((t for t in catalog.transactions if str(t.number) == number), None)
+        else:
+            label = self.headers.get("label", "")
+            found = catalog.find_label(database, label)
+            # Front ends look for precommitted loads; newer ones for those that run, too, where they are given up.
+            if found is not None and (found.state not in ("PREPARE", "PRECOMMITTED") or found.runs_on or
+                                      (found.state == "PREPARE" and operation == "commit")):
+                return {"status": "Fail", "msg": f"transaction not found, label={label}"}
+        if found is None:
+            return {"status": "Fail", "msg": f"transaction [{number}] not found"}
+        if operation == "commit":
+            if found.state in ("COMMITTED", "VISIBLE"):
+                return {"status": "Fail", "msg": f"transaction [{found.number}] is already {found.state}, not pre-committed."}
+            if found.state != "PRECOMMITTED":
+                return {"status": "Fail", "msg": f"transaction [{found.number}] is {found.state}"}
+            catalog.publish(found)
+        elif operation == "abort":
+            if found.state in ("COMMITTED", "VISIBLE"):
+                return {"status": "Fail", "msg": f"transaction [{found.number}] is already {found.state}, could not abort."}
+            found.state = "ABORTED"
+            found.changes = []
+        else:
+            return {"status": "Fail", "msg": "txn_operation should be \'commit\' or \'abort\'"}
+        return {"status": "Success", "msg": f"transaction [{found.number}] {operation} successfully."}
 
 
 class Server(socketserver.ThreadingTCPServer):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The double against what the documentation of StarRocks and Doris says that the real servers answer."""
+import base64
 import gzip
 import os
 import socket
@@ -11,9 +12,11 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import arrow_stream
 import http_ends
 import mysql_front_end
 from catalog import Catalog
@@ -26,6 +29,14 @@ KEYED = {"starrocks": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NU
          "doris": "CREATE TABLE `d`.`t` (`k` INT NOT NULL, `v` VARCHAR(6) NULL DEFAULT \"x\") UNIQUE KEY (`k`) "
                   "DISTRIBUTED BY HASH (`k`) BUCKETS AUTO PROPERTIES (\"replication_num\" = \"1\")"}
 
+# What pyarrow writes for three rows of k int32, v string, d decimal128(5, 2), day date32, ok bool, f double and
+# at timestamp[us], in two batches.
+ARROW_STREAM = zlib.decompress(base64.b64decode(
+    b"eNqlVKtOQ0EQPXtf3TSXcAUhFYiLq0BUIHBU1pBUVlS0SUNIKjANKQ6BQvUjMFhUJQkfAZ+BJEEss4++TnrTBk4zu52ZM4/dnVxjjJkpoIBF"
+    b"HTkypNDyT6AS0SGaljUJK1ATOZOYL9nnIo8ifZFW8ENySnDd5jxa2ASRyHACPDl/hKbnxcyT1LgWeQ28rudl2/LdjoGp+Ceeoy3nZI0Ti4yG"
+    b"97Jm0n8mP49nz68x39YeuTPn7sT2zGmo9eljUhvToJg7pyfOVkiXtlbN3V4R7lZF22qNQy0tbB3Mpb9CM1f+vBY5jsPL5C4r4sT1MMMCddF9"
+    b"z/bt8vCmEVY4RDU07SrsxbK+R7l29xZNytMkXof8HarTpXo90gek31BfU/I/kB9hXiPqI6K4Kv8ufpWugk1RjgXv/cXvP2YT563Nur0rPwtq"
+    b"S/4Vvi9B9rQ8LT4OsiVj33ka7Jgntec8JfTOVXNWUN8N0kvitch/QfXaVK9N/L/Oo6Z5UpSnSt+17xsfk2+Kf+GNDcZ924BfOlBfEw=="))
 CERTIFICATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data", "tls")
 
 
@@ -221,6 +232,23 @@ class DoubleTest(unittest.TestCase):
         catalog = self.catalog("doris", "2.1.6")
         catalog.execute(sql % ("NOT NULL", "`k`, `day`"))
         self.assertEqual(catalog.table("d", "x").partitions, ["day"])
+
+    def test_arrow(self):
+        columns = {column.name: column for column in (
+            Column("k", "INT"), Column("v", "VARCHAR", 6), Column("d", "DECIMALV3", 5, 2), Column("day", "DATEV2"),
+            Column("ok", "BOOLEAN"), Column("f", "DOUBLE"), Column("at", "DATETIMEV2", 6))}
+        rows = arrow_stream.read_rows(ARROW_STREAM, columns)
+        self.assertEqual([list(row.values()) for row in rows],
+                         [[1, "\u00e9", "-0.05", "2024-03-18", True, 1.5, "2024-01-01 08:00:00.000005"],  # eight hours off
+                          [2, None, "123.40", "1969-12-31", None, None, None], [3, "x", None, None, False, -2.0, None]])
+        others = {"another width": {**columns, "k": Column("k", "BIGINT")}, "one more": {**columns, "x": Column("x", "INT")},
+                  "one less": {name: column for name, column in columns.items() if name != "v"}}
+        for what, expected in others.items():
+            with self.assertRaises(ValueError, msg=what):
+                arrow_stream.read_rows(ARROW_STREAM, expected)
+        for end in (8, 20, len(ARROW_STREAM) - 8):
+            with self.assertRaises(ValueError):
+                arrow_stream.read_rows(ARROW_STREAM[:-end], columns)
 
     def test_packed_bodies(self):
         text = b"abcabcabcabc" * 50 + b"end"

@@ -46,8 +46,8 @@ TEST(OlapOptionsTest, RefusesHeadersThatTheRowsDecide) {
   const auto read = [](const std::string& name, const std::string& value, OlapOptions* options) {
     std::map<std::string, OptionValues::Value, std::less<>> values;
     values["sink.properties.*"].entries = {{name, value}};
-    return ReadLoadHeaders(OptionValues(SelectDbOptions(), std::move(values)), "compress_type",
-                           kPackings, options);
+    return ReadLoadHeaders(OptionValues(SelectDbOptions(), std::move(values)),
+                           {"compress_type", kPackings}, options);
   };
   OlapOptions options;
   ASSERT_TRUE(read("Compress_Type", "GZ", &options));
@@ -61,8 +61,30 @@ TEST(OlapOptionsTest, RefusesHeadersThatTheRowsDecide) {
     ASSERT_FALSE(refused) << name;
     EXPECT_EQ(refused.error().kind(), ErrorKind::kInvalidConfig);
   }
-  EXPECT_THAT(read("format", "arrow", &options).error().ToString(),
-              ::testing::HasSubstr("shift every DATETIME"));
+}
+
+TEST(OlapOptionsTest, KnowsArrowWhereTheProductDoes) {
+  std::map<std::string, OptionValues::Value, std::less<>> values;
+  values["sink.properties.*"].entries = {{"format", "Arrow"}};
+  const OptionValues options_of_user(SelectDbOptions(), std::move(values));
+  OlapOptions options;
+  ASSERT_TRUE(ReadLoadHeaders(options_of_user, {"compress_type", {}, true}, &options));
+  EXPECT_TRUE(options.arrow);
+  EXPECT_TRUE(options.load_headers.empty());
+}
+
+TEST(OlapOptionsTest, TrustsAnAuthorityOnlyWhereTlsIsAskedFor) {
+  std::map<std::string, OptionValues::Value, std::less<>> values;
+  values["tls.ca"].text = "/etc/ca.pem";
+  const OptionValues options_of_user(SelectDbOptions(), std::move(values));
+  OlapOptions options;
+  options.load_addresses = {"http://a:8030"};
+  const Result<void> refused = ReadTls(options_of_user, &options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().ToString(), ::testing::HasSubstr("no address asks for TLS"));
+  options.load_addresses = {"https://a:8030"};
+  ASSERT_TRUE(ReadTls(options_of_user, &options));
+  EXPECT_EQ(options.sql.tls_ca, "/etc/ca.pem");
 }
 
 // Doris: ^[-_A-Za-z0-9:]{1,128}$
@@ -84,6 +106,17 @@ TEST(OlapLabelsTest, AreOfTheCharactersThatServersTake) {
   CommitIdentity other = identity;
   other.sink = "t";
   EXPECT_NE(Labels("", identity).Of(1, 1, 0), Labels("", other).Of(1, 1, 0));
+}
+
+TEST(OlapAnswerTest, ShowsRefusedRowsAsOneLineWhateverTheyHold) {
+  EXPECT_EQ(ShownRows(""), "");
+  EXPECT_EQ(ShownRows("Error: no. Row: {\"a\": \"ü\"}\nError: \x1b[31m\xff\x7f\r\n"),
+            "Error: no. Row: {\"a\": \"ü\"} | Error: \\x1b[31m\\xff\\x7f");
+  std::string many;
+  for (int i = 0; i < 400; ++i) many += "ü";
+  const std::string shown = ShownRows(many);
+  EXPECT_EQ(shown.size(), 604U);
+  EXPECT_TRUE(shown.ends_with("ü ..."));
 }
 
 TEST(OlapAnswerTest, ReadsTheLetterCasesOfBothProducts) {

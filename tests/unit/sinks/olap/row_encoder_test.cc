@@ -1,11 +1,15 @@
 #include "sinks/olap/row_encoder.h"
 
+#include <arrow/api.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "schema/events/change_batch_builder.h"
+#include "schema/types/arrow_mapping.h"
 #include "schema/types/value_text.h"
 #include "tests/doubles/evolved.h"
 #include "tests/doubles/random_values.h"
@@ -154,6 +158,113 @@ TEST_F(RowEncoderTest, ANewRowCannotLackAValue) {
 TEST_F(RowEncoderTest, FindsTextsThatAreTooLong) {
   Row(Op::kInsert, 1, "123456789", "b");
   EXPECT_FALSE(Encode());
+}
+
+// What a reader of Arrow's own finds in the stream.
+arrow::RecordBatchVector ReadStream(std::string_view stream) {
+  arrow::io::BufferReader input(std::make_shared<arrow::Buffer>(stream));
+  return *(*arrow::ipc::RecordBatchStreamReader::Open(&input))->ToRecordBatches();
+}
+
+TEST(ArrowRowsTest, ReadersFindTheValuesOfWholeBatchesAndOfSomeRows) {
+  testing::RandomSchemas random(12);
+  const std::vector<std::string> columns = {"a BOOLEAN",      "b TINYINT",         "c SMALLINT",
+                                            "d INT", "e BIGINT",          "f FLOAT",
+                                            "g DOUBLE",       "h DECIMAL(38, 10)", "i CHAR(9)",
+                                            "j STRING",       "k DECIMAL(5, 5)",   "l DATE"};
+  const SourceTable table("shop.t", columns, {});
+  const EvolvedSchema evolved = Evolved(*table.schema());
+  EXPECT_EQ(ArrowProblem(evolved, true), "");
+  ArrowRows encoder(evolved);
+  LoadBody body;
+  std::vector<std::shared_ptr<const ProjectedBatch>> batches;
+  const std::vector<std::vector<uint32_t>> rows = {{0, 1, 2, 3, 4}, {0, 2, 3}, {4}};
+  for (const auto& chosen : rows) {
+    ChangeBatchBuilder builder(table.schema(), 0);
+    for (int i = 0; i < 5; ++i) {
+      builder.BeginRow(Op::kInsert, {0, static_cast<uint64_t>(i + 1), 0, 0}, 0);
+      for (size_t c = 0; c < columns.size(); ++c) {
+        testing::AppendRandomValue(evolved.columns[c].sink.type, &random,
+                                   &builder.after(static_cast<int>(c)));
+      }
+      builder.EndRow();
+    }
+    const ChangeBatchPtr batch = builder.Seal();
+    const Projection projection = Projection::Make(*batch->schema(), evolved, {});
+    batches.push_back(*ProjectedBatch::Make(batch, projection, chosen, nullptr));
+    const ValueAt nulled[] = {{2, 9}};
+    ASSERT_TRUE(encoder.Append(*batches.back(), chosen, nulled, &body));
+  }
+  ArrowRows::End(&body);
+  const arrow::RecordBatchVector read = ReadStream(body.view());
+  ASSERT_EQ(read.size(), rows.size());
+  for (size_t b = 0; b < rows.size(); ++b) {
+    ASSERT_EQ(read[b]->num_rows(), static_cast<int64_t>(rows[b].size()));
+    for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
+      const auto wanted = ToArrowArray(evolved.columns[static_cast<size_t>(c)].sink.type,
+                                       batches[b]->after()[static_cast<size_t>(c)], batches[b]);
+      for (size_t r = 0; r < rows[b].size(); ++r) {
+        const auto value = *read[b]->column(c)->GetScalar(static_cast<int64_t>(r));
+        if (c == 9 && rows[b][r] == 2) {
+          EXPECT_FALSE(value->is_valid);
+        } else {
+          EXPECT_TRUE(value->Equals(**wanted->GetScalar(rows[b][r]),
+                                    arrow::EqualOptions::Defaults().nans_equal(true)))
+              << columns[static_cast<size_t>(c)];
+        }
+      }
+    }
+  }
+}
+
+TEST(ArrowRowsTest, TablesThatServersMisreadDoNotTravelAsArrow) {
+  const auto problem = [](std::vector<std::string> columns, std::vector<std::string> key,
+                          bool carries_deletes) {
+    return ArrowProblem(
+        Evolved(*SourceTable("shop.t", std::move(columns), std::move(key)).schema()),
+        carries_deletes);
+  };
+  EXPECT_THAT(problem({"id INT NOT NULL"}, {"id"}, true), ::testing::HasSubstr("hidden column"));
+  EXPECT_EQ(problem({"id INT NOT NULL"}, {"id"}, false), "");
+  EXPECT_THAT(problem({"at TIMESTAMP(3)"}, {}, true), ::testing::HasSubstr("DATETIME"));
+  EXPECT_THAT(problem({"eV INT"}, {}, true), ::testing::HasSubstr("capital letters"));
+}
+
+// Rows of a table without a key go on in their order where a batch of JSON comes between.
+TEST_F(RowEncoderTest, BatchesThatLackValuesTravelAsJsonBetweenThoseOfArrow) {
+  const EvolvedSchema evolved = Evolved(*table_.schema());
+  RowEncoder encoder(evolved, {"\"s\":0", "\"s\":1", false}, '\n', true);
+  const auto append = [&] {
+    const ChangeBatchPtr batch = builder_.Seal();
+    ProjectionPolicy policy;
+    policy.partial_update = true;
+    const Projection projection = Projection::Make(*batch->schema(), evolved, policy);
+    std::vector<uint32_t> rows(static_cast<size_t>(batch->size()));
+    std::iota(rows.begin(), rows.end(), 0U);
+    const auto projected = ProjectedBatch::Make(batch, projection, rows, nullptr);
+    ASSERT_TRUE(projected);
+    ASSERT_TRUE(encoder.Append(**projected, projection, nullptr, &parts_));
+  };
+  Row(Op::kInsert, 1, "a", nullptr);
+  Row(Op::kInsert, 2, "a", "b");
+  append();
+  Row(Op::kUpdate, 1, "-", "c");
+  append();
+  Row(Op::kInsert, 3, "d", "e");  // may go with the first ones
+  Row(Op::kUpdate, 1, "f", "g");  // behind the partial one
+  append();
+  ASSERT_EQ(parts_.parts().size(), 3U);
+  EXPECT_EQ(parts_.rows(), 5);
+  for (const size_t arrow : {size_t{0}, size_t{2}}) {
+    LoadPart& part = *parts_.parts()[arrow];
+    EXPECT_TRUE(part.is_arrow);
+    ArrowRows::End(&part.body);
+    int64_t rows = 0;
+    for (const auto& read : ReadStream(part.body.view())) rows += read->num_rows();
+    EXPECT_EQ(rows, part.rows);
+  }
+  EXPECT_FALSE(parts_.parts()[1]->is_arrow);
+  EXPECT_EQ(parts_.parts()[1]->body.view(), "{\"id\":1,\"b\":\"c\"}\n");
 }
 
 // The fast writer and the one of all types write the same.
