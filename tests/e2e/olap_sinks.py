@@ -252,12 +252,17 @@ def a_job_of_somebody_else_is_waited_for(driftless, folder, product):
         check([row["x"] for row in cluster.rows("orders")] == [None, 5], f"{cluster.rows('orders')}")
 
 
+def is_load(line):
+    """Whether a back end was asked for rows."""
+    return line.startswith("BE PUT") and "_stream_load_2pc" not in line
+
+
 def order_of(requests):
     """Loads and commits in their order, and the loads: everything lies at the server before anything of it becomes visible."""
     commits = ("/transaction/commit", "txn_operation: commit")
     order = ["commit" if any(word in line for word in commits) else "load" for line in requests
-             if "BE PUT" in line or any(word in line for word in commits)]
-    return order, [line for line in requests if "BE PUT" in line]
+             if is_load(line) or any(word in line for word in commits)]
+    return order, [line for line in requests if is_load(line)]
 
 
 @each_product
@@ -444,7 +449,7 @@ def formats_of(cluster):
     """{table: the formats that its rows came in}"""
     found = {}
     for line in cluster.ask("requests"):
-        if line.startswith("BE PUT"):
+        if is_load(line):
             table, form = re.search(r"/api/shop/([^/]+)/.*\| format: (\w+)", line).groups()
             found.setdefault(table, set()).add(form)
     return found
