@@ -204,7 +204,7 @@ def main():
         if cell["sink"] in ("paimon", "iceberg", *ADDRESSES):
             kinds.append((f"{cell['sink']}-real", True, ()))
         if cell["event"] in EXTENSIONS.get(cell["sink"], []):
-            kinds.append((f"{cell['sink']}-extended", True, [f"    capability.extensions: {cell['event']}"]))
+            kinds.append((f"{cell['sink']}-extended", True, [f"    capability.extensions: [{cell['event']}]"]))
         for name, real, more in kinds:
             target = folder / name
             target.mkdir(parents=True, exist_ok=True)
