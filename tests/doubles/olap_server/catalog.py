@@ -82,6 +82,7 @@ class Catalog:
         self.jobs = []
         self.transactions = []
         self.next_number = 100
+        self.history = []  # ("loaded" or "visible", label), as it happened
         self.waited = []  # transactions that a job of their table has had to wait for
         self.job_faults = []  # "cancel:TEXT", "stuck" or "none", each for one job
         self.requests = []  # of HTTP, as golden files have them
@@ -547,6 +548,7 @@ class Catalog:
             self.rows.execute("COMMIT")
             transaction.changes = []
             transaction.state = "VISIBLE"
+            self.history.append(("visible", transaction.label))
 
     def merged(self, table, key, values, updated):
         """The row that is there, or the defaults, with the columns of a partial update over it."""

@@ -274,6 +274,9 @@ class FrontEnd(Handler):
         if what == "open":
             with catalog.lock:
                 return self.answer([[t.label, t.state] for t in catalog.transactions if t.state in OPEN])
+        if what == "history":
+            with catalog.lock:
+                return self.answer(catalog.history)
         if what == "faults":
             return self.answer(self.server.faults.pending())
         if what == "waited":
@@ -402,6 +405,7 @@ class BackEnd(Handler):
             if refused:
                 found.state = "ABORTED"  # an error in a transaction rolls it back
                 return self.answer(self.refuse(refused, len(rows), label))
+            catalog.history.append(("loaded", label))
         self.drop_if("load_gone_after")
         return self.answer({"Status": "OK", "Label": label, "TxnId": found.number, "Message": "",
                             "NumberLoadedRows": len(rows), "NumberFilteredRows": 0})
@@ -442,6 +446,7 @@ class BackEnd(Handler):
                 begun.state = "ABORTED"
                 return self.answer(self.refuse(refused, len(rows), label))
             begun.two_phase = two_phase
+            catalog.history.append(("loaded", label))
             if self.server.faults.take("load_runs_on"):  # the client is gone, and the load goes on
                 begun.runs_on = 4
                 raise Dropped
