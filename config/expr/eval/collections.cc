@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 
 #include "config/expr/eval/function_table.h"
 #include "config/expr/eval/nodes.h"
@@ -7,7 +7,23 @@
 namespace driftless::flink {
 namespace {
 
-// An ARRAY of its arguments, or a MAP of entries.
+// Whether two values of one type that holds no others are the same; neither is NULL.
+bool IsSame(PhysicalKind kind, const ColumnView& a, int64_t i, const ColumnView& b, int64_t k) {
+  switch (kind) {
+    case PhysicalKind::kBit: return a.Bit(i) == b.Bit(k);
+    case PhysicalKind::kFixed8: return a.Fixed<int8_t>(i) == b.Fixed<int8_t>(k);
+    case PhysicalKind::kFixed16: return a.Fixed<int16_t>(i) == b.Fixed<int16_t>(k);
+    case PhysicalKind::kFixed32: return a.Fixed<int32_t>(i) == b.Fixed<int32_t>(k);
+    case PhysicalKind::kFixed64: return a.Fixed<int64_t>(i) == b.Fixed<int64_t>(k);
+    case PhysicalKind::kFixed128: return a.Fixed<__int128>(i) == b.Fixed<__int128>(k);
+    case PhysicalKind::kVariable: return a.Bytes(i) == b.Bytes(k);
+    case PhysicalKind::kList:
+    case PhysicalKind::kStruct: break;
+  }
+  return false;
+}
+
+// An ARRAY of its arguments.
 class ArrayNode : public Node {
  public:
   using Node::Node;
@@ -16,8 +32,7 @@ class ArrayNode : public Node {
   void Run(const EvalBatch& batch) override {
     out_.Prepare(type, batch.rows);
     std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
-    const bool is_map = type.kind() == TypeKind::kMap;
-    const LogicalType element = is_map ? EntriesType(type) : type.children()[0].type;
+    const LogicalType& element = type.children()[0].type;
     for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
     for (int64_t row = 0; row < batch.rows; ++row) {
       for (const NodePtr& arg : args) {
@@ -26,6 +41,43 @@ class ArrayNode : public Node {
       out_.offsets.push_back(static_cast<int32_t>(out_.children[0].length()));
     }
     End();
+  }
+};
+
+// A MAP of its arguments, which are entries. A key has one value, the last one that it is given.
+class MapNode : public Node {
+ public:
+  using Node::Node;
+
+ protected:
+  void Run(const EvalBatch& batch) override {
+    out_.Prepare(type, batch.rows);
+    std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
+    const LogicalType entry = EntriesType(type);
+    const PhysicalKind key = type.children()[0].type.physical();
+    for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
+    for (int64_t row = 0; row < batch.rows; ++row) {
+      for (size_t i = 0; i < args.size(); ++i) {
+        if (IsGivenAgain(key, i, row)) continue;
+        const int64_t at = args[i]->At(row);
+        out_.children[0].AppendRows(entry, args[i]->view, at, at + 1);
+      }
+      out_.offsets.push_back(static_cast<int32_t>(out_.children[0].length()));
+    }
+    End();
+  }
+
+ private:
+  bool IsGivenAgain(PhysicalKind kind, size_t entry, int64_t row) const {
+    const ColumnView& key = args[entry]->view.children[0];
+    const int64_t at = args[entry]->At(row);
+    for (size_t i = entry + 1; i < args.size(); ++i) {
+      const ColumnView& other = args[i]->view.children[0];
+      const int64_t other_at = args[i]->At(row);
+      if (key.IsNull(at) != other.IsNull(other_at)) continue;
+      if (key.IsNull(at) || IsSame(kind, key, at, other, other_at)) return true;
+    }
+    return false;
   }
 };
 
@@ -113,16 +165,9 @@ class ItemNode : public Node {
       return index >= 1 && index <= end - begin ? begin + index - 1 : -1;
     }
     const ColumnView& keys = from.view.children[0].children[0];
-    const bool is_text = key.view.offsets != nullptr;
-    const size_t width = key.type.physical() == PhysicalKind::kFixed64 ? 8 : 4;
     for (int64_t i = begin; i < end; ++i) {
       if (keys.IsNull(i)) continue;
-      if (is_text ? keys.Bytes(i) == key.Text(row)
-                  : std::memcmp(keys.values + static_cast<size_t>(i) * width,
-                                key.view.values + static_cast<size_t>(key.At(row)) * width,
-                                width) == 0) {
-        return i;
-      }
+      if (IsSame(key.type.physical(), keys, i, key.view, key.At(row))) return i;
     }
     return -1;
   }
@@ -147,28 +192,9 @@ int64_t PlaceIn(Call& c, int64_t row) {
       if (null_here && wanted.IsNull(row)) return i - begin + 1;
       continue;
     }
-    bool same = false;
-    switch (wanted.type.physical()) {
-      case PhysicalKind::kBit: same = elements.Bit(i) == wanted.Bit(row); break;
-      case PhysicalKind::kFixed8:
-        same = elements.Fixed<int8_t>(i) == wanted.Fixed<int8_t>(row);
-        break;
-      case PhysicalKind::kFixed16:
-        same = elements.Fixed<int16_t>(i) == wanted.Fixed<int16_t>(row);
-        break;
-      case PhysicalKind::kFixed32:
-        same = elements.Fixed<int32_t>(i) == wanted.Fixed<int32_t>(row);
-        break;
-      case PhysicalKind::kFixed64:
-        same = elements.Fixed<int64_t>(i) == wanted.Fixed<int64_t>(row);
-        break;
-      case PhysicalKind::kFixed128:
-        same = elements.Fixed<__int128>(i) == wanted.Fixed<__int128>(row);
-        break;
-      case PhysicalKind::kVariable: same = elements.Bytes(i) == wanted.Text(row); break;
-      default: break;
+    if (IsSame(wanted.type.physical(), elements, i, wanted.view, wanted.At(row))) {
+      return i - begin + 1;
     }
-    if (same) return i - begin + 1;
   }
   return 0;
 }
@@ -183,6 +209,11 @@ void ArrayPosition(Call& c, int64_t row) { c.PutInt(row, PlaceIn(c, row)); }
 NodePtr MakeArray(std::vector<NodePtr> values, const LogicalType& type) {
   NodePtr node = std::make_shared<ArrayNode>(type);
   node->args = std::move(values);
+  return node;
+}
+NodePtr MakeMap(std::vector<NodePtr> entries, const LogicalType& type) {
+  NodePtr node = std::make_shared<MapNode>(type);
+  node->args = std::move(entries);
   return node;
 }
 NodePtr MakeRow(std::vector<NodePtr> values, const LogicalType& type) {
@@ -204,9 +235,7 @@ Result<NodePtr> MakeItem(NodePtr from, NodePtr index, const LogicalType& type,
         index, MakeCast(std::move(index), LogicalType::BigInt(), CastMode::kStrict, zone));
   } else if (kind == TypeKind::kMap) {
     const LogicalType& key = from->type.children()[0].type;
-    const PhysicalKind physical = key.physical();
-    if (physical != PhysicalKind::kVariable && physical != PhysicalKind::kFixed32 &&
-        physical != PhysicalKind::kFixed64) {
+    if (key.IsNested()) {
       return MakeError(ErrorKind::kUnsupported,
                        "a MAP with keys of type " + key.ToString() + " cannot be looked into");
     }

@@ -199,6 +199,9 @@ class Compiler {
   // A map is a list of its entries.
   Result<NodePtr> Map(const Expr& e) {
     const LogicalType entry = EntriesType(e.result);
+    if (entry.children()[0].type.IsNested()) {
+      return Unsupported("MAP takes no keys that hold other values");
+    }
     std::vector<NodePtr> entries;
     for (size_t i = 0; i + 1 < e.args.size(); i += 2) {
       std::vector<NodePtr> fields;
@@ -209,7 +212,7 @@ class Compiler {
       }
       entries.push_back(Folded(MakeRow(std::move(fields), entry)));
     }
-    return MakeArray(std::move(entries), e.result);
+    return MakeMap(std::move(entries), e.result);
   }
 
   Result<NodePtr> Column(const Expr& e) {

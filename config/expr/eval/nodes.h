@@ -50,6 +50,8 @@ NodePtr MakeNullLiteral(const LogicalType& type);
 // ARRAY[..], MAP[..], ROW(..), x[i], a.b. `values` have the element's, the entry's or the fields'
 // types.
 NodePtr MakeArray(std::vector<NodePtr> values, const LogicalType& type);
+// Of entries, each a ROW of key and value. Keys that hold other values are not compared.
+NodePtr MakeMap(std::vector<NodePtr> entries, const LogicalType& type);
 NodePtr MakeRow(std::vector<NodePtr> values, const LogicalType& type);
 NodePtr MakeField(NodePtr row, size_t field, const LogicalType& type);
 Result<NodePtr> MakeItem(NodePtr from, NodePtr index, const LogicalType& type,
