@@ -116,6 +116,8 @@ Result<void> RowEncoder::FindMisfits(const ProjectedBatch& batch, const Projecti
       }
       Error error = MisfitError(batch, column, values, row);
       if (policy == OnCastFailure::kFail || reporter == nullptr) return error;
+      // Rare, and once for a row, however many of its values do not fit.
+      if (std::find(left_out_.begin(), left_out_.end(), row) != left_out_.end()) continue;
       reporter->DeadLetter(batch.source(), row, error);
       left_out_.push_back(row);
     }

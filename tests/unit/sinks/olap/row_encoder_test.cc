@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "schema/events/change_batch_builder.h"
@@ -83,6 +84,66 @@ TEST_F(RowEncoderTest, WritesWholeRowsAndDeletesInOrder) {
   EXPECT_THAT(Bodies(), ElementsAre("{\"id\":1,\"a\":\"x\\\"\\n\",\"b\":null,\"__op\":0}\n"
                                     "{\"id\":1,\"__op\":1}\n"
                                     "{\"id\":1,\"a\":\"ü\",\"b\":\"12345678\",\"__op\":0}\n"));
+}
+
+class CountingReporter : public RowReporter {
+ public:
+  void DeadLetter(const ChangeBatch&, uint32_t row, const Error& why) override {
+    dead.push_back(std::to_string(row) + ": " + why.message());
+  }
+  void Count(const TablePath&, std::string_view column, Loss, int64_t rows) override {
+    lost += std::string(column) + "=" + std::to_string(rows) + " ";
+  }
+  std::vector<std::string> dead;
+  std::string lost;
+};
+
+// Both servers would turn these into NULL, or another day, without a word.
+TEST(RowEncoderMisfitTest, ValuesThatServersDoNotHaveFollowTheCastFailurePolicy) {
+  const SourceTable table("shop.t", {"id INT NOT NULL", "f DOUBLE", "d DATE", "m TIMESTAMP(6)"},
+                          {"id"});
+  ChangeBatchBuilder builder(table.schema(), 0);
+  const auto row = [&](int id, double real, int64_t day, int64_t micros) {
+    builder.BeginRow(Op::kInsert, {0, static_cast<uint64_t>(id), 0, 0}, 0);
+    builder.after(0).AppendInt(id);
+    builder.after(1).AppendDouble(real);
+    builder.after(2).AppendInt(day);
+    builder.after(3).AppendInt(micros);
+    builder.EndRow();
+  };
+  row(1, std::nan(""), 2932897, 253402300800000000);  // 10000-01-01
+  row(2, 0.5, 2932896, 253402300799999999);           // the last moment that there is
+  row(3, 1, -719529, -62167219200000001);             // before the year 0
+  const ChangeBatchPtr batch = builder.Seal();
+  const EvolvedSchema evolved = Evolved(*table.schema());
+  const std::vector<uint32_t> rows = {0, 1, 2};
+  LoadParts parts;
+  CountingReporter reporter;
+  const auto encode = [&](OnCastFailure policy) -> Result<void> {
+    ProjectionPolicy projection_policy;
+    projection_policy.on_cast_failure = policy;
+    const Projection projection = Projection::Make(*batch->schema(), evolved, projection_policy);
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto projected,
+                               ProjectedBatch::Make(batch, projection, rows, &reporter));
+    parts = LoadParts();
+    return RowEncoder(evolved, {"\"__op\":0", "\"__op\":1"}, '\n')
+        .Append(*projected, projection, &reporter, &parts);
+  };
+  const Result<void> failed = encode(OnCastFailure::kFail);
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message(),
+              ::testing::HasSubstr("column f: \"NaN\": the server has no such value"));
+  ASSERT_TRUE(encode(OnCastFailure::kNull));
+  const std::string last =
+      "{\"id\":2,\"f\":0.5,\"d\":\"9999-12-31\",\"m\":\"9999-12-31 23:59:59.999999\",\"__op\":0}\n";
+  EXPECT_EQ(parts.parts().front()->body.view(),
+            "{\"id\":1,\"f\":null,\"d\":null,\"m\":null,\"__op\":0}\n" + last +
+                "{\"id\":3,\"f\":1,\"d\":null,\"m\":null,\"__op\":0}\n");
+  EXPECT_EQ(reporter.lost, "f=1 d=2 m=2 ");
+  ASSERT_TRUE(encode(OnCastFailure::kDeadLetter));
+  EXPECT_EQ(parts.parts().front()->body.view(), last);
+  EXPECT_THAT(reporter.dead, ElementsAre(::testing::HasSubstr("0: table shop.t, column f"),
+                                         ::testing::HasSubstr("2: table shop.t, column d")));
 }
 
 // Servers refuse a row without a value for a NOT NULL column, whatever it does.
@@ -168,10 +229,9 @@ arrow::RecordBatchVector ReadStream(std::string_view stream) {
 
 TEST(ArrowRowsTest, ReadersFindTheValuesOfWholeBatchesAndOfSomeRows) {
   testing::RandomSchemas random(12);
-  const std::vector<std::string> columns = {"a BOOLEAN",      "b TINYINT",         "c SMALLINT",
-                                            "d INT", "e BIGINT",          "f FLOAT",
-                                            "g DOUBLE",       "h DECIMAL(38, 10)", "i CHAR(9)",
-                                            "j STRING",       "k DECIMAL(5, 5)",   "l DATE"};
+  const std::vector<std::string> columns = {
+      "a BOOLEAN", "b TINYINT",         "c SMALLINT", "d INT",    "e BIGINT",        "f FLOAT",
+      "g DOUBLE",  "h DECIMAL(38, 10)", "i CHAR(9)",  "j STRING", "k DECIMAL(5, 5)", "l DATE"};
   const SourceTable table("shop.t", columns, {});
   const EvolvedSchema evolved = Evolved(*table.schema());
   EXPECT_EQ(ArrowProblem(evolved, true), "");
