@@ -1,8 +1,6 @@
 #include "config/sql/row_job.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -10,26 +8,11 @@
 #include "config/expr/lexer.h"
 #include "config/expr/typing.h"
 #include "config/sql/compat/query_shape.h"
-#include "config/sql/function_names.h"
+#include "config/sql/row_folding.h"
 #include "config/sql/session.h"
 
 namespace driftless::flink {
 namespace {
-
-constexpr int kDeepest = 100;
-
-Error OnFlink(std::string text) {
-  return MakeError(ErrorKind::kUnsupported, std::move(text))
-      .Hint(
-          "A pipeline takes rows one by one: projection, filter and expressions. Run the query on "
-          "Apache Flink, and let a pipeline read what it writes.");
-}
-
-std::string Dotted(const Path& path) {
-  std::string text;
-  for (const std::string& part : path) text += (text.empty() ? "" : ".") + part;
-  return text;
-}
 
 // A query that needs more than the row at hand is refused by what it keeps.
 Result<void> CheckStateless(const Session& session, const Query& query) {
@@ -40,187 +23,12 @@ Result<void> CheckStateless(const Session& session, const Query& query) {
     for (const std::string& key : keeps.keys) keys += (keys.empty() ? " by " : ", ") + key;
     std::string tables;
     for (const auto& [table, used] : shape.tables) tables += (tables.empty() ? "" : ", ") + table;
-    return OnFlink("the query keeps state (" + std::string(NameOf(keeps.kind)) + keys +
-                   ") over rows that come without end from " + tables +
-                   ", and Driftless keeps none");
-  }
-  if (shape.tables.size() > 1 || !shape.unions.empty()) {
-    return OnFlink("the query takes rows of more than one table (UNION ALL)");
+    return RunsOnFlink("the query keeps state (" + std::string(NameOf(keeps.kind)) + keys +
+                       ") over rows that come without end from " + tables +
+                       ", and Driftless keeps none");
   }
   return {};
 }
-
-// A query over one table, as expressions over the columns of that table.
-struct Folded {
-  ObjectName source;
-  const TableEntry* table = nullptr;
-  std::vector<std::pair<std::string, Expr>> columns;  // what the query gives
-  std::vector<Expr> filters;
-};
-
-class Folding {
- public:
-  explicit Folding(const Session& session) : session_(session) {}
-
-  Result<Folded> Fold(const Query& query, std::map<std::string, const Query*> named = {}) {
-    if (++depth_ > kDeepest) return OnFlink("the views are nested too deeply");
-    for (const auto& [name, each] : query.with) named[name] = each.get();
-    if (query.from.empty()) return OnFlink("the query takes no rows of a table");
-    if (query.from.size() > 1) return OnFlink("the query takes rows of more than one table");
-    const TableUse& use = query.from[0];
-    if (!use.window_function.empty()) return OnFlink("the query cuts time into windows");
-    DRIFTLESS_ASSIGN_OR_RETURN(Folded below, Rows(use, named));
-    if (!use.columns.empty()) {
-      for (size_t i = 0; i < use.columns.size(); ++i) below.columns[i].first = use.columns[i];
-    }
-    const std::string alias = !use.alias.empty()     ? use.alias
-                              : use.query != nullptr ? ""
-                                                     : use.name.back();
-    Folded made;
-    made.source = below.source;
-    made.table = below.table;
-    made.filters = below.filters;
-    for (const SelectItem& item : query.items) {
-      if (item.expr.kind == ExprKind::kStar) {
-        made.columns.insert(made.columns.end(), below.columns.begin(), below.columns.end());
-        continue;
-      }
-      Expr expr = item.expr;
-      DRIFTLESS_TRY(Substitute(alias, below, &expr));
-      std::string name = item.alias;
-      if (name.empty() && item.expr.kind == ExprKind::kColumn) name = item.expr.path.back();
-      if (name.empty()) name = "EXPR$" + std::to_string(made.columns.size());
-      made.columns.emplace_back(std::move(name), std::move(expr));
-    }
-    if (query.where) {
-      Expr where = *query.where;
-      DRIFTLESS_TRY(Substitute(alias, below, &where));
-      made.filters.push_back(std::move(where));
-    }
-    --depth_;
-    return made;
-  }
-
- private:
-  Result<Folded> Rows(const TableUse& use, const std::map<std::string, const Query*>& named) {
-    if (use.query != nullptr) return Fold(*use.query, named);
-    if (use.name.size() == 1) {
-      const auto found = named.find(use.name[0]);
-      if (found != named.end()) return Fold(*found->second, named);
-    }
-    const TableEntry* table = session_.FindTable(use.name);
-    if (table == nullptr) return MakeError(ErrorKind::kInternal, "the table has gone");
-    if (table->kind == TableKind::kView) {
-      if (table->query.empty()) return OnFlink("the rows of the view are in memory");
-      DRIFTLESS_ASSIGN_OR_RETURN(const Query query, ParseQuery(table->query));
-      DRIFTLESS_ASSIGN_OR_RETURN(Folded view, Fold(query));
-      for (size_t i = 0; i < table->columns.size() && i < view.columns.size(); ++i) {
-        view.columns[i].first = table->columns[i].name;
-      }
-      return view;
-    }
-    Folded own;
-    DRIFTLESS_ASSIGN_OR_RETURN(own.source, session_.Resolve(use.name));
-    own.table = table;
-    for (const Column& column : table->columns) {
-      Expr expr;
-      expr.kind = ExprKind::kColumn;
-      expr.path = {column.name};
-      if (column.kind == ColumnKind::kMetadata) {
-        DRIFTLESS_ASSIGN_OR_RETURN(expr, Metadata(column));
-      }
-      if (column.kind != ColumnKind::kComputed) {
-        own.columns.emplace_back(column.name, std::move(expr));
-      }
-    }
-    // A computed column stands for its expression over the others.
-    const Folded stored = own;
-    own.columns.clear();
-    for (const Column& column : table->columns) {
-      if (column.kind == ColumnKind::kComputed) {
-        Expr expr = column.expr;
-        DRIFTLESS_TRY(Substitute(use.name.back(), stored, &expr));
-        own.columns.emplace_back(column.name, std::move(expr));
-        continue;
-      }
-      for (const auto& each : stored.columns) {
-        if (each.first == column.name) own.columns.push_back(each);
-      }
-    }
-    return own;
-  }
-
-  // What Flink's CDC connectors call their metadata, as transforms call it.
-  static Result<Expr> Metadata(const Column& column) {
-    static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-        {"table_name", "__table_name__"},
-        {"database_name", "__schema_name__"},
-        {"schema_name", "__schema_name__"},
-        {"op_ts", "op_ts"},
-        {"row_kind", "__data_event_type__"},
-        {"__table_name__", "__table_name__"},
-        {"__schema_name__", "__schema_name__"},
-        {"__namespace_name__", "__namespace_name__"},
-        {"__data_event_type__", "__data_event_type__"},
-        {"__source_position__", "__source_position__"},
-        {"__transaction_id__", "__transaction_id__"}};
-    const std::string key = column.metadata_key.value_or(column.name);
-    for (const auto& [flink, own] : kNames) {
-      if (key != flink) continue;
-      Expr name;
-      name.kind = ExprKind::kColumn;
-      name.path = {std::string(own)};
-      Expr cast;
-      cast.kind = ExprKind::kCast;
-      cast.text = "CAST";
-      cast.type = column.type.Nullable();
-      cast.args = {std::move(name)};
-      return cast;
-    }
-    return MakeError(ErrorKind::kUnsupported,
-                     "the metadata '" + key + "' of column " + column.name +
-                         " is not known here: table_name, database_name, schema_name, op_ts and "
-                         "row_kind are");
-  }
-
-  // Puts what the columns of a query stand for in their place.
-  Result<void> Substitute(const std::string& alias, const Folded& below, Expr* e) const {
-    if (e->kind == ExprKind::kColumn) {
-      size_t at = 0;
-      const auto has = [&](const std::string& name) {
-        return std::find_if(below.columns.begin(), below.columns.end(),
-                            [&](const auto& column) { return column.first == name; });
-      };
-      if (e->path.size() > 1 && !alias.empty() && e->path[0] == alias &&
-          has(e->path[1]) != below.columns.end()) {
-        at = 1;
-      }
-      const auto found = has(e->path[at]);
-      if (found == below.columns.end()) {
-        return SqlError(kCalciteValidator,
-                        "Column '" + Dotted(e->path) + "' not found in any table");
-      }
-      if (e->path.size() == at + 1) {
-        *e = found->second;
-        return {};
-      }
-      if (found->second.kind != ExprKind::kColumn) {
-        return OnFlink("the field " + Dotted(e->path) + " of a value that is worked out");
-      }
-      Path path = found->second.path;
-      path.insert(path.end(), e->path.begin() + static_cast<ptrdiff_t>(at) + 1, e->path.end());
-      e->path = std::move(path);
-      return {};
-    }
-    for (Expr& arg : e->args) {
-      if (arg.kind != ExprKind::kStar) DRIFTLESS_TRY(Substitute(alias, below, &arg));
-    }
-    return {};
-  }
-
-  const Session& session_;
-  int depth_ = 0;
-};
 
 std::string SchemaText(const std::vector<std::pair<std::string, LogicalType>>& fields) {
   std::string text;
@@ -228,15 +36,6 @@ std::string SchemaText(const std::vector<std::pair<std::string, LogicalType>>& f
     text += (text.empty() ? "" : ", ") + name + ": " + type.ToString();
   }
   return "[" + text + "]";
-}
-
-Expr CastTo(const LogicalType& type, Expr value) {
-  Expr cast;
-  cast.kind = ExprKind::kCast;
-  cast.text = "CAST";
-  cast.type = type.Nullable();
-  cast.args = {std::move(value)};
-  return cast;
 }
 
 // All of a table as it is: no view, no condition.
@@ -248,6 +47,127 @@ bool IsStarAlone(const Session& session, const Query& query) {
   }
   const TableEntry* table = session.FindTable(query.from[0].name);
   return table != nullptr && table->kind == TableKind::kTable;
+}
+
+Path PathOf(const ObjectName& name) { return {name.catalog, name.database, name.object}; }
+
+std::string ConditionOf(const std::vector<Expr>& filters) {
+  if (filters.size() == 1) return PrintExpr(filters[0], PrintStyle::kValidated);
+  std::string text;
+  for (const Expr& filter : filters) {
+    text += (text.empty() ? "(" : " AND (") + PrintExpr(filter, PrintStyle::kValidated) + ")";
+  }
+  return text;
+}
+
+// A column of a sink that nothing fills.
+Result<Expr> NullOf(const Column& column) {
+  if (!column.type.nullable()) {
+    return SqlError(kCalciteValidator,
+                    "Column '" + column.name + "' has no default value and does not allow NULLs");
+  }
+  Expr null;
+  null.kind = ExprKind::kKeyword;
+  null.text = "NULL";
+  return CastTo(column.type, std::move(null));
+}
+
+// The SELECT list of a transform: every stored column of the sink, under its name.
+Result<std::string> ProjectionOf(const FoldedTable& table, const std::vector<Column>& query,
+                                 const TableEntry& sink, const std::vector<SinkColumn>& matched) {
+  std::string text;
+  for (const Column& column : StoredColumns(sink)) {
+    const auto match = std::find_if(matched.begin(), matched.end(), [&](const SinkColumn& each) {
+      return each.name == column.name;
+    });
+    Expr expr;
+    if (match == matched.end()) {
+      DRIFTLESS_ASSIGN_OR_RETURN(expr, NullOf(column));
+    } else {
+      expr = table.columns[match->from].second;
+      const bool is_same = query[match->from].type.EqualsIgnoringNullability(column.type);
+      if (!is_same) expr = CastTo(column.type, std::move(expr));
+    }
+    const bool keeps_name = expr.kind == ExprKind::kColumn && expr.path.back() == column.name;
+    text += (text.empty() ? "" : ", ") + PrintExpr(expr, PrintStyle::kValidated);
+    if (!keeps_name) text += " AS " + QuoteName(column.name);
+  }
+  return text;
+}
+
+// The tables of the query, and what each of them gives to the sink.
+Result<void> AddInputs(const Session& session, const Query& query, const ResolvedQuery& resolved,
+                       const std::vector<SinkColumn>& matched, RowInsert* insert) {
+  DRIFTLESS_ASSIGN_OR_RETURN(FoldedQuery folded, FoldQuery(session, query));
+  insert->reads = std::move(folded.names);
+  RowJob& job = insert->job;
+  for (const FoldedTable& table : folded.tables) {
+    for (const RowInput& input : job.inputs) {
+      if (input.name != table.name) continue;
+      return RunsOnFlink("the query takes the rows of table " + table.name.Summary() +
+                         " more than once (UNION ALL)");
+    }
+    RowInput input{table.name, *table.table, {}, ConditionOf(table.filters)};
+    DRIFTLESS_ASSIGN_OR_RETURN(input.projection,
+                               ProjectionOf(table, resolved.columns, job.sink_table, matched));
+    job.inputs.push_back(std::move(input));
+  }
+  return {};
+}
+
+// A sink without columns takes those of the source's table, and follows them; columns that only
+// the session knows stand behind them.
+Result<RowInsert> MakeCopy(const Session& session, const Query& query, const ObjectName& sink,
+                           const TableEntry& sink_table) {
+  RowInsert insert;
+  insert.query = "SELECT * FROM " + session.FullName(query.from[0].name);
+  insert.job.sink = sink;
+  insert.job.sink_table = sink_table;
+  DRIFTLESS_ASSIGN_OR_RETURN(FoldedQuery folded, FoldQuery(session, query));
+  insert.reads = std::move(folded.names);
+  const FoldedTable& table = folded.tables[0];
+  RowInput input{table.name, *table.table, {}, {}};
+  for (const auto& [name, expr] : table.columns) {
+    if (table.table->Find(name)->kind == ColumnKind::kPhysical) continue;
+    input.projection += (input.projection.empty() ? "*, " : ", ") +
+                        PrintExpr(expr, PrintStyle::kValidated) + " AS " + QuoteName(name);
+  }
+  insert.job.inputs.push_back(std::move(input));
+  return insert;
+}
+
+// The column of the sink that the statement gave another name, and that name.
+std::optional<std::pair<std::string, std::string>> RenamedColumn(const Session& session,
+                                                                 const ObjectName& sink,
+                                                                 const Statement& statement) {
+  if (statement.verb != Verb::kAlterTableRenameColumn) return std::nullopt;
+  const auto table = session.Resolve(statement.name);
+  if (!table || *table != sink) return std::nullopt;
+  return std::pair(statement.columns[0][0], statement.new_name[0]);
+}
+
+// What of a query goes where, behind a statement that has changed the sink's table.
+Result<std::vector<SinkColumn>> MatchAgain(
+    const RowInsert& insert, const TableEntry& table, const std::vector<Column>& query,
+    const std::optional<std::pair<std::string, std::string>>& renamed) {
+  const std::vector<Column> stored = StoredColumns(table);
+  std::vector<SinkColumn> columns;
+  for (SinkColumn column : insert.columns) {
+    if (renamed && column.name == renamed->first) column.name = renamed->second;
+    const auto now = std::find_if(stored.begin(), stored.end(),
+                                  [&](const Column& each) { return each.name == column.name; });
+    if (now == stored.end()) continue;
+    column.type = now->type;
+    if (!LeastRestrictive(query[column.from].type, column.type)) {
+      return SqlError(kValidationException, "Incompatible types for sink column '" + column.name +
+                                                "': " + query[column.from].type.ToString() +
+                                                " of the query does not go into " +
+                                                column.type.ToString());
+    }
+    columns.push_back(std::move(column));
+  }
+  if (!columns.empty()) return columns;
+  return MakeError(ErrorKind::kConflict, "no column is left that its query fills");
 }
 
 }  // namespace
@@ -367,47 +287,56 @@ Result<RowJob> MakeRowsJob(const ObjectName& sink, const TableEntry& table, cons
   return job;
 }
 
-Result<RowJob> MakeRowJob(const Session& session, const Query& query, const ObjectName& sink,
-                          const std::vector<std::string>& columns) {
-  RowJob job;
-  job.sink = sink;
-  job.sink_table = *session.FindTable({sink.catalog, sink.database, sink.object});
+Result<RowInsert> MakeRowInsert(const Session& session, const Query& query, const ObjectName& sink,
+                                const std::vector<std::string>& columns) {
+  TableEntry table = *session.FindTable(PathOf(sink));
+  if (table.columns.empty() && IsStarAlone(session, query)) {
+    return MakeCopy(session, query, sink, table);
+  }
   DRIFTLESS_TRY(CheckStateless(session, query));
-  DRIFTLESS_ASSIGN_OR_RETURN(const Folded folded, Folding(session).Fold(query));
-  job.source = folded.source;
-  job.source_table = *folded.table;
-  for (const Expr& filter : folded.filters) {
-    const std::string text = PrintExpr(filter, PrintStyle::kValidated);
-    job.filter += job.filter.empty() ? text : " AND (" + text + ")";
-    if (&filter == &folded.filters.front() && folded.filters.size() > 1) {
-      job.filter = "(" + job.filter + ")";
-    }
-  }
-  // A sink without columns takes the source's, and follows them.
-  if (job.sink_table.columns.empty() && IsStarAlone(session, query)) return job;
   DRIFTLESS_ASSIGN_OR_RETURN(const ResolvedQuery resolved, ResolveQuery(session, query));
-  if (job.sink_table.columns.empty()) job.sink_table.columns = resolved.columns;
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::vector<SinkColumn> matched,
-                             MatchSink(sink, job.sink_table, columns, resolved.columns));
-  for (const Column& column : StoredColumns(job.sink_table)) {
-    const auto match = std::find_if(matched.begin(), matched.end(), [&](const SinkColumn& each) {
-      return each.name == column.name;
-    });
-    Expr expr;
-    expr.kind = ExprKind::kKeyword;
-    expr.text = "NULL";
-    bool is_same = false;
-    if (match != matched.end()) {
-      expr = folded.columns[match->from].second;
-      is_same = resolved.columns[match->from].type.EqualsIgnoringNullability(column.type);
-    }
-    if (!is_same) expr = CastTo(column.type, std::move(expr));
-    const bool keeps_name = expr.kind == ExprKind::kColumn && expr.path.back() == column.name;
-    job.projection +=
-        (job.projection.empty() ? "" : ", ") + PrintExpr(expr, PrintStyle::kValidated);
-    if (!keeps_name) job.projection += " AS " + QuoteName(column.name);
+  const bool has_columns = !table.columns.empty();
+  if (!has_columns) table.columns = resolved.columns;
+  DRIFTLESS_ASSIGN_OR_RETURN(std::vector<SinkColumn> matched,
+                             MatchSink(sink, table, columns, resolved.columns));
+  RowInsert insert;
+  insert.query = resolved.text;
+  insert.job.sink = sink;
+  insert.job.sink_table = std::move(table);
+  DRIFTLESS_TRY(AddInputs(session, query, resolved, matched, &insert));
+  if (has_columns) insert.columns = std::move(matched);
+  return insert;
+}
+
+Result<RowInsert> MakeAgain(const Session& session, const RowInsert& insert,
+                            const Statement& statement) {
+  const ObjectName& sink = insert.job.sink;
+  const TableEntry* table = session.FindTable(PathOf(sink));
+  if (table == nullptr) {
+    return MakeError(ErrorKind::kConflict,
+                     "there is no table " + sink.Summary() + " any more that its rows go to");
   }
-  return job;
+  DRIFTLESS_ASSIGN_OR_RETURN(const Query query, ParseQuery(insert.query));
+  if (insert.columns.empty() != table->columns.empty()) {
+    return MakeError(ErrorKind::kConflict, "table " + sink.Summary() +
+                                               " had no columns of its own and takes those of the "
+                                               "query");
+  }
+  RowInsert again;
+  if (insert.columns.empty()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(again, MakeRowInsert(session, query, sink, {}));
+  } else {
+    DRIFTLESS_ASSIGN_OR_RETURN(const ResolvedQuery resolved, ResolveQuery(session, query));
+    again.query = insert.query;
+    again.job.sink = sink;
+    again.job.sink_table = *table;
+    const auto renamed = RenamedColumn(session, sink, statement);
+    DRIFTLESS_ASSIGN_OR_RETURN(again.columns,
+                               MatchAgain(insert, *table, resolved.columns, renamed));
+    DRIFTLESS_TRY(AddInputs(session, query, resolved, again.columns, &again));
+  }
+  again.job.number = insert.job.number;
+  return again;
 }
 
 }  // namespace driftless::flink

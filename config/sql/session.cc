@@ -46,7 +46,7 @@ Session::Session(FunctionLoader loader, Front front) : loader_(std::move(loader)
 Result<std::string> Session::Execute(std::string_view sql) {
   const auto statement = ParseStatement(sql);
   if (!statement) return AsFrontSays(statement.error());
-  auto text = Run(*statement, sql);
+  auto text = running_.empty() ? Run(*statement, sql) : RunBesidePipelines(*statement, sql);
   if (text && front_ == Front::kTableEnvironment && text->starts_with("[INFO]")) *text = "OK\n";
   return text;
 }

@@ -10,13 +10,12 @@
 
 #include "config/relation/relation.h"
 #include "config/sql/catalog.h"
+#include "config/sql/row_job.h"
 #include "schema/base/result.h"
 #include "schema/types/time.h"
 
 namespace driftless::flink {
 
-struct ResolvedQuery;
-struct RowJob;
 class SqlHost;
 
 // What a user function's class says of itself; nothing where the class is unknown.
@@ -47,8 +46,12 @@ class Session {
   void SetPrint(std::function<void(std::string_view)> print) { print_ = std::move(print); }
 
   // Who carries out INSERTs that read tables of connectors. It outlives the session; without one
-  // they are refused.
-  void SetHost(SqlHost* host) { host_ = host; }
+  // they are refused. An ALTER of a table or view that such an INSERT names changes the INSERT that
+  // runs, or is refused.
+  void SetHost(SqlHost* host) {
+    host_ = host;
+    running_.clear();
+  }
 
   // How often an Execute changed something that a later statement can see.
   uint64_t changes() const { return changes_; }
@@ -90,7 +93,13 @@ class Session {
   Result<std::string> RunQuery(const Statement& s, std::string_view sql);
   Result<TimeZone> Zone() const;
   Result<std::string> RunInsert(const Statement& s, std::string_view sql);
-  Result<void> SubmitJob(RowJob job);
+  Result<Relation> RunInMemory(const Query& query) const;
+  Result<void> Carry(const Query& query, const ObjectName& sink,
+                     const std::vector<std::string>& columns);
+  Result<void> SubmitInsert(RowInsert insert);
+  Result<void> Submit(std::vector<RowInsert> inserts);
+  Result<std::string> RunBesidePipelines(const Statement& s, std::string_view sql);
+  Result<void> AlterRunning(const Statement& s);
   Result<std::string> CreateTableAs(const Statement& s, std::string_view sql);
   Result<std::string> RunStatementSet(const Statement& s);
   Result<std::string> Explain(const Statement& s, std::string_view sql) const;
@@ -160,7 +169,9 @@ class Session {
   uint64_t changes_ = 0;
   std::function<void(std::string_view)> print_;
   SqlHost* host_ = nullptr;
-  std::vector<RowJob>* set_jobs_ = nullptr;  // while a statement set is put together
+  std::vector<RowInsert> running_;  // INSERTs that the host carries out, as far as is known
+  uint64_t last_job_ = 0;
+  std::vector<RowInsert>* set_inserts_ = nullptr;  // while a statement set is put together
   bool in_statement_set_ = false;
   std::vector<std::string> statement_set_;  // the INSERTs that END runs
 };

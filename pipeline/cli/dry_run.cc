@@ -1,6 +1,7 @@
 #include "pipeline/cli/dry_run.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "pipeline/runtime/unseen_verdict.h"
 #include "schema/audit/audit.h"
@@ -50,8 +51,8 @@ class RecordedTransforms : public TransformStore {
 };
 
 Result<std::unique_ptr<TransformStage>> MakeStage(const PipelineDefinition& definition,
-                                                  TransformStore* store) {
-  TransformStage::Context context;
+                                                  TransformStore* store,
+                                                  TransformStage::Context context = {}) {
   context.definition = &definition;
   context.clock = SystemClock();
   context.store = store;
@@ -223,11 +224,38 @@ Result<void> DryRun::PlanChange(StatementChange change, PlannedStatement* planne
     planned->unseen_by_transforms = true;
     return {};
   }
+  return PlanAtSinks(*made, planned);
+}
+
+Result<void> DryRun::PlanAtSinks(const StatementChange& change, PlannedStatement* planned) {
   for (SinkRun& sink : sinks_) {
-    DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(made->table));
-    for (const TablePath& table : tables) PlanAtSink(&sink, table, *made, &planned->changes);
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto tables, sink.router->Route(change.table));
+    for (const TablePath& table : tables) PlanAtSink(&sink, table, change, &planned->changes);
   }
   return {};
+}
+
+Result<std::vector<PlannedStatement>> DryRun::PlanOtherTransforms(StreamState state) {
+  RecordedTransforms recorded(std::move(state.transforms));
+  TransformStage::Context context;
+  context.stream = state.stream;
+  context.history = state.history;
+  context.from = state.from;
+  context.covered = state.covered;
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto stage,
+                             MakeStage(*definition_, &recorded, std::move(context)));
+  std::vector<PlannedStatement> all;
+  if (!state.covered) return all;
+  Point behind = *state.covered;
+  behind.part = std::numeric_limits<uint32_t>::max();
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto changes, stage->SwitchesBefore(behind));
+  for (const StatementChangePtr& change : changes) {
+    PlannedStatement planned;
+    planned.statement = "other transforms of table " + change->table.ToString();
+    DRIFTLESS_TRY(PlanAtSinks(*change, &planned));
+    all.push_back(std::move(planned));
+  }
+  return all;
 }
 
 Result<void> DryRun::PlanUnseen(const RowsWithoutEvent& rows, PlannedStatement* planned) {

@@ -68,6 +68,18 @@ class DryRun {
                                 const std::vector<StatementChange>& changes,
                                 const std::vector<RowsWithoutEvent>& rows = {});
 
+  // What the state remembers of one stream.
+  struct StreamState {
+    StreamId stream = 0;
+    std::vector<TransformVersion> transforms;
+    std::optional<Point> from;     // where a start reads it on
+    std::optional<Point> covered;  // the furthest point that any sink has
+    const SchemaHistoryStore* history = nullptr;
+  };
+  // What the next start does because tables have other transforms than in the last run: one
+  // statement a table.
+  Result<std::vector<PlannedStatement>> PlanOtherTransforms(StreamState state);
+
  private:
   struct SinkRun {
     const SinkDefinition* definition = nullptr;
@@ -82,6 +94,7 @@ class DryRun {
   Result<void> PlanChange(StatementChange change, PlannedStatement* planned);
   Result<void> PlanUnseen(const RowsWithoutEvent& rows, PlannedStatement* planned);
   void Create(SinkRun* sink, const TablePath& table, const TableSchemaPtr& schema);
+  Result<void> PlanAtSinks(const StatementChange& change, PlannedStatement* planned);
   void PlanAtSink(SinkRun* sink, const TablePath& table, const StatementChange& change,
                   std::vector<PlannedChange>* changes);
   Decision DecideAt(const SinkRun& sink, const TablePath& table, const StatementChange& change,

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -33,6 +34,7 @@ struct PlanFlags {
 
 // The dialect that the user names, else the source's own; files hold MySQL's, as Debezium's do.
 Result<std::string> DialectOf(const PlanFlags& flags, const PipelineDefinition& definition) {
+  if (flags.ddl.empty()) return std::string("mysql");  // there is nothing to read in it
   std::string name = flags.dialect;
   if (name.empty() && !definition.sources.empty()) name = definition.sources.front().type;
   if (name == "postgres" || name == "postgresql") {
@@ -51,6 +53,46 @@ Result<std::string> ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return MakeError(ErrorKind::kNotFound, "cannot read \"" + path + "\"");
   return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// How far the sinks have one stream.
+Result<DryRun::StreamState> StateOf(const StateStore& store, StreamId stream) {
+  DryRun::StreamState state;
+  state.stream = stream;
+  state.history = &store;
+  DRIFTLESS_ASSIGN_OR_RETURN(state.transforms, store.Transforms(stream));
+  bool begins_anew = false;
+  const auto look = [&](const CutPosition& position, bool is_ahead) {
+    const std::optional<Point> last = position.Last(stream);
+    begins_anew = begins_anew || (!last && !is_ahead);
+    if (!last) return;
+    if (!state.covered || state.covered->Precedes(*last)) state.covered = last;
+    if (!is_ahead && (!state.from || last->Precedes(*state.from))) state.from = last;
+  };
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto sinks, store.Sinks());
+  for (const StoredSink& sink : sinks) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const SinkPositions positions, store.Positions(sink.name));
+    look(positions.base, false);
+    for (const auto& [table, position] : positions.tables) {
+      if (position.base) look(*position.base, false);
+      for (const auto& [source, feed] : position.feeds) look(feed, true);
+    }
+  }
+  if (begins_anew) state.from.reset();
+  return state;
+}
+
+// What a start with other transforms than those of the last run does; before any statement.
+Result<std::vector<PlannedStatement>> PlanOtherTransforms(const std::string& folder, DryRun* run) {
+  std::vector<PlannedStatement> all;
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto store, StateStore::OpenShared(folder));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto streams, store->Streams());
+  for (const auto& [stream, name] : streams) {
+    DRIFTLESS_ASSIGN_OR_RETURN(DryRun::StreamState state, StateOf(*store, stream));
+    DRIFTLESS_ASSIGN_OR_RETURN(auto planned, run->PlanOtherTransforms(std::move(state)));
+    std::move(planned.begin(), planned.end(), std::back_inserter(all));
+  }
+  return all;
 }
 
 // The tables as the pipeline last knew them, and what their sink tables have.
@@ -142,6 +184,13 @@ Result<void> LoadTables(const PlanFlags& flags, const PipelineDefinition& defini
 }
 
 Result<int> RunPlan(const PlanFlags& flags) {
+  if (flags.ddl.empty() && flags.state_folder.empty()) {
+    return MakeError(ErrorKind::kInvalidConfig, "there is nothing to plan")
+        .Hint(
+            "Give a statement with --ddl, or the pipeline's state with --state to see what its "
+            "next "
+            "start changes.");
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(
       const PipelineDefinition definition,
       LoadPipeline(flags.pipeline, AllComponents(), nullptr,
@@ -152,13 +201,21 @@ Result<int> RunPlan(const PlanFlags& flags) {
   DRIFTLESS_TRY(LoadTables(flags, definition, text.get(), run.get()));
   bool fails = false;
   bool rows_may_stop = false;
-  const auto plan = [&](const std::string& statement, const std::vector<StatementChange>& changes,
-                        const std::vector<RowsWithoutEvent>& rows) -> Result<void> {
-    DRIFTLESS_ASSIGN_OR_RETURN(const PlannedStatement planned, run->Plan(statement, changes, rows));
+  const auto show = [&](const PlannedStatement& planned) {
     fails = fails || planned.fails();
     rows_may_stop = rows_may_stop || planned.rows_may_stop();
     const std::string shown = flags.output == "json" ? RenderJson(planned) : RenderText(planned);
     std::fwrite(shown.data(), 1, shown.size(), stdout);
+  };
+  if (!flags.state_folder.empty()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto others,
+                               PlanOtherTransforms(flags.state_folder, run.get()));
+    for (const PlannedStatement& planned : others) show(planned);
+  }
+  const auto plan = [&](const std::string& statement, const std::vector<StatementChange>& changes,
+                        const std::vector<RowsWithoutEvent>& rows) -> Result<void> {
+    DRIFTLESS_ASSIGN_OR_RETURN(const PlannedStatement planned, run->Plan(statement, changes, rows));
+    show(planned);
     return {};
   };
   for (const std::string& ddl : flags.ddl) {
@@ -174,11 +231,11 @@ Result<int> RunPlan(const PlanFlags& flags) {
 void AddPlanCommand(CLI::App* app, int* exit_code) {
   CLI::App* command = app->add_subcommand(
       "plan",
-      "Show what a DDL statement would do at every sink. Connects to nothing without --live.");
+      "Show what a DDL statement would do at every sink, and with --state what the next start does "
+      "because transforms have changed. Connects to nothing without --live.");
   auto flags = std::make_shared<PlanFlags>();
   command->add_option("pipeline", flags->pipeline, "Pipeline file")->required();
-  command->add_option("--ddl", flags->ddl, "The statement, or several; may be repeated")
-      ->required();
+  command->add_option("--ddl", flags->ddl, "The statement, or several; may be repeated");
   command->add_option("--schema", flags->schema_file, "SQL file: the DDL that ran before");
   command->add_option("--state", flags->state_folder, "State folder of the pipeline");
   command

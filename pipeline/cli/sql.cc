@@ -51,11 +51,13 @@ Result<std::string> ExecuteOne(SqlSessionStore* session, std::string_view statem
   return outcome;
 }
 
+bool IsTyped() { return isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0; }
+
 // What is typed or piped in, statement by statement. Returns 0, or 1 where a piped-in statement has
 // an error.
 int PlayStandardInput(SqlSessionStore* session) {
   SqlClient client([&](std::string_view sql) { return ExecuteOne(session, sql); });
-  if (isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0) {
+  if (IsTyped()) {
     RunSqlPrompt(session, &client);
     return 0;
   }
@@ -76,7 +78,13 @@ int PlayStandardInput(SqlSessionStore* session) {
 // Waits for the pipelines that INSERTs started; a signal stops them as it stops one.
 bool WaitFor(PipelineJobs* jobs) {
   std::fflush(stdout);
+  jobs->Look();
   if (jobs->empty()) return jobs->Wait();
+  if (IsTyped()) {
+    std::fprintf(stderr, "Pipelines that still run:\n");
+    for (const std::string& name : jobs->Names()) std::fprintf(stderr, "  %s\n", name.c_str());
+    std::fprintf(stderr, "Ctrl-C lets them commit what they have read, and stops them.\n");
+  }
   StopSignals signals;
   for (jobs->Look(); !jobs->empty(); jobs->Look()) {
     if (signals.Wait(200) > 0) jobs->Stop();
@@ -116,6 +124,7 @@ Result<int> RunSql(const SqlArguments& arguments) {
   session.SetPrint(PrintRow);
   session.SetHost(&jobs);
   const bool from_input = arguments.statements.empty() && arguments.file.empty();
+  if (from_input && IsTyped()) jobs.KeepLogs();
   const Result<int> code =
       from_input ? PlayStandardInput(&session) : PlayStatements(arguments, &session);
   if (!code || (*code != 0 && !from_input && !arguments.continue_on_error)) jobs.Stop();

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,12 +9,15 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "config/definition/pipeline_definition.h"
 #include "config/upgrade/diff.h"
+#include "pipeline/sql_host/child_process.h"
 #include "pipeline/sql_host/pipeline_text.h"
 #include "schema/base/clock.h"
 
@@ -44,6 +46,20 @@ Result<void> WriteFile(const std::string& path, std::string_view text) {
   return MakeError(ErrorKind::kPermission, "cannot write " + path + ": " + std::strerror(error));
 }
 
+// The last lines of a log.
+std::string EndOf(const std::string& log) {
+  constexpr size_t kLines = 10;
+  std::ifstream file(log, std::ios::binary);
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(line + "\n");
+    if (lines.size() > kLines) lines.pop_front();
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
 }  // namespace
 
 PipelineJobs::~PipelineJobs() {
@@ -55,8 +71,12 @@ Result<PipelineJobs::Prepared> PipelineJobs::Prepare(
     const flink::RowJob& job, const std::map<std::string, std::string>& settings,
     const std::string& name) const {
   Prepared prepared;
+  prepared.number = job.number;
+  prepared.settings = settings;
   prepared.name = name;
+  prepared.state = (std::filesystem::path(folder_) / FileName(name)).string();
   prepared.file = (std::filesystem::path(folder_) / (FileName(name) + ".yaml")).string();
+  if (keeps_logs_) prepared.log = prepared.state + ".log";
   prepared.is_bounded = IsBounded(job, settings);
   prepared.is_once = !job.script.empty();
   prepared.sink = job.sink.Summary();
@@ -145,38 +165,89 @@ Result<void> PipelineJobs::Submit(const std::vector<flink::RowJob>& jobs,
 
 Result<void> PipelineJobs::WaitFor(pid_t process) {
   const std::string name = running_.at(process).name;
-  int status = 0;
-  while (waitpid(process, &status, 0) != process) {
-    if (errno != EINTR) break;
-  }
-  if (Ended(process, status)) return {};
+  if (Ended(process, WaitForChild(process))) return {};
   return MakeError(ErrorKind::kUnavailable, "pipeline " + name + " has failed")
       .Hint("What it said stands above.");
 }
 
 Result<pid_t> PipelineJobs::Start(const Prepared& prepared) {
-  const std::string state = (std::filesystem::path(folder_) / FileName(prepared.name)).string();
-  std::vector<std::string> words = {program_, "run", prepared.file, "--state", state};
+  std::vector<std::string> words = {program_, "run", prepared.file, "--state", prepared.state};
   if (prepared.is_bounded) words.emplace_back("--until-end");
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t parent = getpid();
-  const pid_t process = fork();
-  if (process < 0) {
-    return MakeError(ErrorKind::kUnavailable,
-                     std::string("cannot start a process: ") + std::strerror(errno));
-  }
-  if (process == 0) {
-    // A terminal's interrupt is the session's: it tells its pipelines to stop, once.
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() == parent) execv(arguments[0], arguments.data());
-    _exit(127);
-  }
-  running_[process] = {prepared.name, prepared.sink, prepared.file, state, prepared.is_once};
-  fmt::print(stderr, "pipeline {} runs: {}, state in {}\n", prepared.name, prepared.file, state);
+  DRIFTLESS_ASSIGN_OR_RETURN(const pid_t process, StartChild(std::move(words), prepared.log));
+  running_[process] = prepared;
+  fmt::print(stderr, "pipeline {} runs: {}, state in {}{}\n", prepared.name, prepared.file,
+             prepared.state, prepared.log.empty() ? "" : ", log in " + prepared.log);
   return process;
+}
+
+// ---- changes of pipelines that run -------------------------------------------------------------
+
+bool PipelineJobs::Runs(uint64_t number) {
+  Look();
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& each) { return each.second.number == number; });
+}
+
+// What would stop the pipeline at its next start is told before.
+Result<void> PipelineJobs::CheckPlan(const Prepared& prepared) const {
+  if (!std::filesystem::exists(prepared.state)) return {};  // nothing has been written yet
+  const std::string file = prepared.file + ".next";
+  DRIFTLESS_TRY(WriteFile(file, prepared.text));
+  const auto plan = RunChild({program_, "plan", file, "--state", prepared.state});
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  if (!plan) return plan.error();
+  constexpr int kRowsMayStop = 4;
+  if (plan->exit_code == 0 || plan->exit_code == kRowsMayStop) {
+    fmt::print(stderr, "{}", plan->text);
+    return {};
+  }
+  return MakeError(ErrorKind::kConflict, "pipeline " + prepared.name +
+                                             " runs, and this statement would stop it:\n" +
+                                             plan->text)
+      .Hint(
+          "Nothing was changed. End the session and start the INSERT with another "
+          "'pipeline.schema.change.behavior', or change the table in another way.");
+}
+
+Result<void> PipelineJobs::Change(const std::vector<flink::RowJob>& jobs) {
+  Look();
+  struct Exchange {
+    pid_t process = 0;
+    Prepared former;
+    Prepared next;
+    bool has_stopped = false;
+  };
+  std::vector<Exchange> all;
+  for (const flink::RowJob& job : jobs) {
+    for (const auto& [process, former] : running_) {
+      if (former.number != job.number) continue;
+      DRIFTLESS_ASSIGN_OR_RETURN(Prepared next, Prepare(job, former.settings, former.name));
+      if (next.text != former.text) all.push_back({process, former, std::move(next)});
+    }
+  }
+  for (const Exchange& each : all) kill(each.process, SIGTERM);
+  Result<void> outcome;
+  const auto keep_first = [&](Result<void> result) {
+    if (outcome && !result) outcome = std::move(result);
+  };
+  for (Exchange& each : all) {
+    Result<void> stopped = WaitFor(each.process);
+    each.has_stopped = stopped.has_value();
+    keep_first(std::move(stopped));
+  }
+  for (const Exchange& each : all) {
+    if (outcome) keep_first(CheckPlan(each.next));
+  }
+  const bool is_planned = outcome.has_value();
+  for (const Exchange& each : all) {
+    if (!each.has_stopped) continue;  // it has failed, and would again
+    const Prepared& begins = is_planned ? each.next : each.former;
+    keep_first(WriteFile(begins.file, begins.text));
+    const auto started = Start(begins);
+    if (!started) keep_first(started.error());
+  }
+  return outcome;
 }
 
 // False: it failed.
@@ -184,13 +255,15 @@ bool PipelineJobs::Ended(pid_t process, int status) {
   const auto found = running_.find(process);
   if (found == running_.end()) return true;
   const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  const Running& ended = found->second;
+  const Prepared& ended = found->second;
   fmt::print(stderr, "pipeline {} {}\n", ended.name, good ? "has ended" : "has FAILED");
+  if (!good && !ended.log.empty()) fmt::print(stderr, "{}", EndOf(ended.log));
   failed_ = failed_ || !good;
   if (good && ended.is_once) {
     std::error_code ignored;
     std::filesystem::remove_all(ended.state, ignored);
     std::filesystem::remove(ended.file, ignored);
+    if (!ended.log.empty()) std::filesystem::remove(ended.log, ignored);
   }
   running_.erase(found);
   return good;
@@ -207,19 +280,19 @@ void PipelineJobs::Look() {
 bool PipelineJobs::Wait() {
   while (!running_.empty()) {
     const pid_t process = running_.begin()->first;
-    int status = 0;
-    if (waitpid(process, &status, 0) == process) {
-      Ended(process, status);
-    } else if (errno != EINTR) {
-      running_.erase(process);
-      failed_ = true;
-    }
+    Ended(process, WaitForChild(process));
   }
   return !failed_;
 }
 
 void PipelineJobs::Stop() {
-  for (const auto& [process, name] : running_) kill(process, SIGTERM);
+  for (const auto& [process, running] : running_) kill(process, SIGTERM);
+}
+
+std::vector<std::string> PipelineJobs::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [process, running] : running_) names.push_back(running.name);
+  return names;
 }
 
 }  // namespace driftless

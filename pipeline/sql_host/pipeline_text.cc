@@ -82,9 +82,10 @@ bool IsPlain(std::string_view name) {
   });
 }
 
-void AddOptions(const CatalogEntry& entry, const Options& options, std::string* text) {
+void AddOptions(const CatalogEntry& entry, const Options& options, std::string_view indent,
+                std::string* text) {
   for (const auto& [key, value] : options) {
-    *text += "  " + Quoted(OwnKey(entry, key)) + ": " + Quoted(value) + "\n";
+    *text += std::string(indent) + Quoted(OwnKey(entry, key)) + ": " + Quoted(value) + "\n";
   }
 }
 
@@ -107,73 +108,109 @@ std::string NameInPipeline(const CatalogEntry& entry, const std::string& tables,
   return is_short ? tables.substr(tables.find('.') + 1) : tables;
 }
 
-// The source block, and what the rest of the file calls its table.
-struct SourceText {
-  std::string text;
-  std::string table;
+// Tables that one connection gives.
+struct SourceBlock {
+  const CatalogEntry* entry = nullptr;
+  Options options;  // of the connection
+  std::string name;
+  std::string tables;
 };
 
-Result<SourceText> SourceOf(const flink::RowJob& job, const ComponentCatalog& catalog) {
-  if (!job.script.empty()) {
-    const std::string table = job.sink.database + "." + job.sink.object;
-    return SourceText{"  type: sql\n  script: " + Quoted(job.script) + "\n", table};
-  }
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::string from, ConnectorOf(job.source, job.source_table));
-  DRIFTLESS_ASSIGN_OR_RETURN(const CatalogEntry* const source,
-                             Find(catalog.sources, from, job.source, "source"));
-  Options options = job.source_table.options;
-  options.erase("connector");
-  const bool is_named = options.contains("tables") || options.contains("table-name");
-  if (!is_named && (!IsPlain(job.source.database) || !IsPlain(job.source.object))) {
+// A table of a job, as the file has it.
+struct InputText {
+  std::string table;  // what transforms and routes call it
+  std::string projection;
+  std::string filter;
+};
+
+struct SourcesText {
+  std::string text;
+  std::vector<InputText> inputs;
+};
+
+// Puts a table into the block of its connection. Returns what the rest of the file calls it.
+Result<std::string> AddTable(const flink::RowInput& input, const ComponentCatalog& catalog,
+                             std::vector<SourceBlock>* blocks) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string from, ConnectorOf(input.name, input.table));
+  SourceBlock own;
+  DRIFTLESS_ASSIGN_OR_RETURN(own.entry, Find(catalog.sources, from, input.name, "source"));
+  own.options = input.table.options;
+  own.options.erase("connector");
+  const bool is_named = own.options.contains("tables") || own.options.contains("table-name");
+  if (!is_named && (!IsPlain(input.name.database) || !IsPlain(input.name.object))) {
     return MakeError(ErrorKind::kInvalidConfig,
-                     "the name of table " + job.source.Summary() + " is no pattern of tables")
+                     "the name of table " + input.name.Summary() + " is no pattern of tables")
         .Hint("Name the source's table in its option 'table-name'.");
   }
-  const std::string tables = SourceTable(*source, job.source, &options);
-  SourceText made;
-  made.text = "  type: " + std::string(source->type) + "\n  tables: " + Quoted(tables) + "\n";
-  AddOptions(*source, options, &made.text);
-  made.table = NameInPipeline(*source, tables, options);
+  own.tables = SourceTable(*own.entry, input.name, &own.options);
+  own.name = input.name.Summary();
+  std::string called = NameInPipeline(*own.entry, own.tables, own.options);
+  for (SourceBlock& block : *blocks) {
+    if (block.entry != own.entry || block.options != own.options) continue;
+    block.tables += ", " + own.tables;
+    block.name = std::min(block.name, own.name);  // whatever order the query has
+    return called;
+  }
+  blocks->push_back(std::move(own));
+  return called;
+}
+
+std::string TextOf(const std::vector<SourceBlock>& blocks) {
+  const bool is_alone = blocks.size() == 1;
+  std::string text = is_alone ? "source:\n" : "sources:\n";
+  for (const SourceBlock& block : blocks) {
+    const std::string indent = is_alone ? "  " : "    ";
+    text += (is_alone ? "  type: " : "  - type: ") + std::string(block.entry->type) + "\n";
+    if (!is_alone) text += indent + "name: " + Quoted(block.name) + "\n";
+    text += indent + "tables: " + Quoted(block.tables) + "\n";
+    AddOptions(*block.entry, block.options, indent, &text);
+  }
+  return text;
+}
+
+Result<SourcesText> SourcesOf(const flink::RowJob& job, const ComponentCatalog& catalog) {
+  SourcesText made;
+  if (!job.script.empty()) {
+    made.text = "source:\n  type: sql\n  script: " + Quoted(job.script) + "\n";
+    made.inputs.push_back({job.sink.database + "." + job.sink.object, "", ""});
+    return made;
+  }
+  std::vector<SourceBlock> blocks;
+  std::map<std::string, std::string> called;
+  for (const flink::RowInput& input : job.inputs) {
+    DRIFTLESS_ASSIGN_OR_RETURN(std::string table, AddTable(input, catalog, &blocks));
+    const auto [other, is_new] = called.emplace(table, input.name.Summary());
+    if (!is_new) {
+      return MakeError(ErrorKind::kUnsupported,
+                       "tables " + other->second + " and " + input.name.Summary() + " are both " +
+                           table +
+                           " at their sources, and a pipeline tells its tables apart by that name")
+          .Hint(
+              "Take each of them into the sink by an INSERT of its own, one after the other, or "
+              "run the query on Apache Flink.");
+    }
+    made.inputs.push_back({std::move(table), input.projection, input.filter});
+  }
+  made.text = TextOf(blocks);
   return made;
 }
 
-}  // namespace
-
-Result<std::string> PipelineText(const flink::RowJob& job,
-                                 const std::map<std::string, std::string>& settings,
-                                 std::string_view name, const ComponentCatalog& catalog) {
-  DRIFTLESS_ASSIGN_OR_RETURN(const std::string to, ConnectorOf(job.sink, job.sink_table));
-  DRIFTLESS_ASSIGN_OR_RETURN(const CatalogEntry* const sink,
-                             Find(catalog.sinks, to, job.sink, "sink"));
-  DRIFTLESS_ASSIGN_OR_RETURN(const SourceText source, SourceOf(job, catalog));
-  Options sink_options = job.sink_table.options;
-  sink_options.erase("connector");
-  const std::string sink_database = Take(&sink_options, "database-name", job.sink.database);
-  const std::string sink_table =
-      sink_database + "." + Take(&sink_options, "table-name", job.sink.object);
-
-  std::string text =
-      "# Made of an INSERT of a Flink SQL session; written anew when it runs again.\n";
-  text += "source:\n" + source.text + "sink:\n  type: " + std::string(sink->type) + "\n";
-  AddOptions(*sink, sink_options, &text);
-  std::string transform;
+// What becomes of the rows of one table: an item of `transform:`; empty where nothing does.
+std::string TransformOf(const InputText& input, const flink::TableEntry& sink) {
+  std::string text;
   const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) transform += std::string("    ") + key + ": " + value + "\n";
+    if (!value.empty()) text += std::string("    ") + key + ": " + value + "\n";
   };
-  add("projection", job.projection.empty() ? "" : Quoted(job.projection));
-  add("filter", job.filter.empty() ? "" : Quoted(job.filter));
-  if (job.sink_table.key) add("primary-keys", List(job.sink_table.key->columns));
-  if (!job.sink_table.partition_keys.empty()) {
-    add("partition-keys", List(job.sink_table.partition_keys));
-  }
-  if (!transform.empty()) {
-    text += "transform:\n  - source-table: " + Quoted(source.table) + "\n" + transform;
-  }
-  if (source.table != sink_table) {
-    text += "route:\n  - source-table: " + Quoted(source.table) +
-            "\n    sink-table: " + Quoted(sink_table) + "\n";
-  }
-  text += "pipeline:\n  name: " + Quoted(name) + "\n";
+  add("projection", input.projection.empty() ? "" : Quoted(input.projection));
+  add("filter", input.filter.empty() ? "" : Quoted(input.filter));
+  if (sink.key) add("primary-keys", List(sink.key->columns));
+  if (!sink.partition_keys.empty()) add("partition-keys", List(sink.partition_keys));
+  if (text.empty()) return text;
+  return "  - source-table: " + Quoted(input.table) + "\n" + text;
+}
+
+// The options of the pipeline itself, out of the session's settings.
+Options PipelineBlock(const flink::RowJob& job, const Options& settings) {
   Options block = {{"http.address", "off"}};  // several pipelines of one script have no one address
   // The texts of instants in a script are those of UTC.
   if (!job.script.empty()) block["local-time-zone"] = "UTC";
@@ -184,7 +221,42 @@ Result<std::string> PipelineText(const flink::RowJob& job,
     if (key.starts_with(kPrefix) && key != "pipeline.name")
       block[key.substr(kPrefix.size())] = value;
   }
-  for (const auto& [key, value] : block) text += "  " + Quoted(key) + ": " + Quoted(value) + "\n";
+  return block;
+}
+
+}  // namespace
+
+Result<std::string> PipelineText(const flink::RowJob& job,
+                                 const std::map<std::string, std::string>& settings,
+                                 std::string_view name, const ComponentCatalog& catalog) {
+  DRIFTLESS_ASSIGN_OR_RETURN(const std::string to, ConnectorOf(job.sink, job.sink_table));
+  DRIFTLESS_ASSIGN_OR_RETURN(const CatalogEntry* const sink,
+                             Find(catalog.sinks, to, job.sink, "sink"));
+  DRIFTLESS_ASSIGN_OR_RETURN(const SourcesText sources, SourcesOf(job, catalog));
+  Options sink_options = job.sink_table.options;
+  sink_options.erase("connector");
+  const std::string sink_database = Take(&sink_options, "database-name", job.sink.database);
+  const std::string sink_table =
+      sink_database + "." + Take(&sink_options, "table-name", job.sink.object);
+
+  std::string text =
+      "# Made of an INSERT of a Flink SQL session; written anew when it runs again.\n";
+  text += sources.text + "sink:\n  type: " + std::string(sink->type) + "\n";
+  AddOptions(*sink, sink_options, "  ", &text);
+  std::string transforms;
+  std::string routes;
+  for (const InputText& input : sources.inputs) {
+    transforms += TransformOf(input, job.sink_table);
+    if (input.table == sink_table) continue;
+    routes += "  - source-table: " + Quoted(input.table) +
+              "\n    sink-table: " + Quoted(sink_table) + "\n";
+  }
+  if (!transforms.empty()) text += "transform:\n" + transforms;
+  if (!routes.empty()) text += "route:\n" + routes;
+  text += "pipeline:\n  name: " + Quoted(name) + "\n";
+  for (const auto& [key, value] : PipelineBlock(job, settings)) {
+    text += "  " + Quoted(key) + ": " + Quoted(value) + "\n";
+  }
   return text;
 }
 
@@ -193,11 +265,13 @@ bool IsBounded(const flink::RowJob& job, const std::map<std::string, std::string
     const auto found = options.find(key);
     return found != options.end() && found->second == value;
   };
-  const Options& options = job.source_table.options;
-  return !job.script.empty() || is(settings, "execution.runtime-mode", "batch") ||
-         is(options, "connector", "sql") || is(options, "scan.bounded.mode", "latest-offset") ||
-         is(options, "scan.startup.mode", "snapshot") ||
-         (is(options, "connector", "file") && !is(options, "follow", "true"));
+  if (!job.script.empty() || is(settings, "execution.runtime-mode", "batch")) return true;
+  return std::all_of(job.inputs.begin(), job.inputs.end(), [&](const flink::RowInput& input) {
+    const Options& options = input.table.options;
+    return is(options, "connector", "sql") || is(options, "scan.bounded.mode", "latest-offset") ||
+           is(options, "scan.startup.mode", "snapshot") ||
+           (is(options, "connector", "file") && !is(options, "follow", "true"));
+  });
 }
 
 }  // namespace driftless

@@ -23,6 +23,8 @@ class ReplayHost : public flink::SqlHost {
     if (succeeded) return {};
     return MakeError(ErrorKind::kUnavailable, "the pipeline did not start");
   }
+  bool Runs(uint64_t) override { return false; }
+  Result<void> Change(const std::vector<flink::RowJob>&) override { return {}; }
   bool succeeded = true;
 };
 

@@ -26,6 +26,7 @@ CREATE TABLE lake (id BIGINT NOT NULL, item STRING, total DECIMAL(10, 2), PRIMAR
 WITH ('connector' = 'paimon', 'warehouse' = '@FOLDER@/warehouse', 'database-name' = 'ods', 'table-name' = 'sold');
 CREATE TABLE copy WITH ('connector' = 'paimon', 'warehouse' = '@FOLDER@/warehouse', 'database-name' = 'ods');
 """
+OLD = [("id", "BIGINT", True), ("item", "VARCHAR(20)", False), ("price", "DOUBLE", False)]
 COLUMNS = [("id", "BIGINT", True), ("item", "VARCHAR(20)", False), ("qty", "INT", False), ("price", "DOUBLE", False)]
 
 
@@ -139,6 +140,127 @@ def test_statement_set(driftless, folder):
     check(len(copied) == 4 and copied[3]["note"] == "new" and copied[0]["note"] is None, str(copied))
 
 
+def test_union(driftless, folder):
+    """UNION ALL of two tables of one file and one of another; both go on, and an ALTER reaches all."""
+    out = records(folder)
+    out.ddl("old", "CREATE TABLE old (id BIGINT PRIMARY KEY, item VARCHAR(20), price DOUBLE)", OLD)
+    out.row("old", {"id": 1, "item": "ink", "price": 9.0})
+    far = Records(os.path.join(folder, "far.jsonl"))
+    far.ddl("far", "CREATE TABLE far (id BIGINT PRIMARY KEY, item VARCHAR(20), price DOUBLE)", OLD)
+    far.row("far", {"id": 1, "item": "map", "price": 7.5})
+    tables = "".join(
+        f"CREATE TABLE {name} (id BIGINT NOT NULL, item STRING, price DOUBLE, PRIMARY KEY (id) NOT ENFORCED) WITH "
+        f"('connector' = 'file', 'path' = '{folder}/{file}.jsonl', 'database-name' = 'shop');\n"
+        for name, file in (("old", "orders"), ("far", "far")))
+    insert = ("INSERT INTO lake {} SELECT id, item, total FROM sold UNION ALL SELECT id + 100, item, price FROM old "
+              "UNION ALL SELECT id + 200, UPPER(item), price FROM far WHERE price > 1;\n")
+    result = run(sql(driftless, folder, text_of(folder, tables + insert.format(""))), folder)
+    check(result.returncode == 0, result.stdout + result.stderr)
+    wanted = SOLD + [{"id": 101, "item": "ink", "total": "9.00"}, {"id": 201, "item": "MAP", "total": "7.50"}]
+    check(rows(driftless, folder, LAKE, "ods.sold") == wanted, str(rows(driftless, folder, LAKE, "ods.sold")))
+    far.row("far", {"id": 2, "item": "pen", "price": 2.0})
+    out.row("old", None, op="d", before={"id": 1, "item": "ink", "price": 9.0})
+    more = tables + "ALTER TABLE lake ADD label STRING;\n" + insert.format("(id, item, total)")
+    result = run(sql(driftless, folder, text_of(folder, more)), folder)
+    check(result.returncode == 0, result.stdout + result.stderr)
+    found = rows(driftless, folder, LAKE, "ods.sold")
+    check([row["id"] for row in found] == [1, 3, 201, 202], str(found))
+    check(all(row["label"] is None for row in found), str(found))
+
+
+def test_create_table_as(driftless, folder):
+    """CREATE TABLE .. AS SELECT from a connector makes the table and fills it."""
+    records(folder)
+    create = ("CREATE TABLE made (PRIMARY KEY (id) NOT ENFORCED) WITH ('connector' = 'paimon', 'warehouse' = "
+              f"'{folder}/warehouse', 'database-name' = 'ods') AS SELECT id, UPPER(item) AS what FROM orders "
+              "WHERE qty > 0;\nDESCRIBE made;\n")
+    result = run(sql(driftless, folder, text_of(folder, create)), folder)
+    check(result.returncode == 0 and "PRI(id)" in result.stdout, result.stdout + result.stderr)
+    found = rows(driftless, folder, "insert-into_default_catalog.default_database.made", "ods.made")
+    check(found == [{"id": 1, "what": "TEA"}, {"id": 3, "what": "SALT"}], str(found))
+
+
+class Typing:
+    """A session that gets its statements one by one."""
+
+    def __init__(self, driftless, folder):
+        self.driftless = driftless
+        self.folder = folder
+        self.log = open(os.path.join(folder, "session.log"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen([driftless, "sql"], cwd=folder, stdin=subprocess.PIPE, stdout=self.log,
+                                        stderr=self.log, text=True, encoding="utf-8")
+
+    def send(self, text):
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+
+    def said(self):
+        with open(self.log.name, encoding="utf-8") as log:
+            return log.read()
+
+    def wait(self, what, is_so):
+        deadline = time.time() + 300
+        while not is_so():
+            check(self.process.poll() is None and time.time() < deadline, f"{what} did not come:\n{self.said()}")
+            time.sleep(0.2)
+
+    def wait_for_rows(self, is_so):
+        """Until the lake's rows, by id, are as they should be; no table has no rows."""
+        file = os.path.join(self.folder, "driftless-state", LAKE + ".yaml")
+        found = {}
+
+        def look():
+            result = run([self.driftless, "peek", file, "--table", "ods.sold", "--output", "json"], self.folder)
+            found.clear()
+            if result.returncode == 0:
+                found.update({row["id"]: row for row in map(json.loads, result.stdout.splitlines())})
+            return is_so(found)
+
+        self.wait("the rows", look)
+        return found
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=300)
+
+
+def test_alter_of_a_running_pipeline(driftless, folder):
+    """ALTERs in a session whose pipeline runs: schema changes at the lake, planned before, audited, no row lost."""
+    out = records(folder)
+    session = Typing(driftless, folder)
+    session.send("SET 'pipeline.schema.change.behavior' = 'EVOLVE';\n" +
+                 text_of(folder, "INSERT INTO lake SELECT id, item, total FROM sold;\n", more=", 'follow' = 'true'"))
+    session.wait_for_rows(lambda found: set(found) == {1, 3})
+    # Without any row behind it: the change is one of the table.
+    session.send("ALTER TABLE lake ADD label STRING AFTER item;\n")
+    session.wait_for_rows(lambda found: set(found) == {1, 3} and "label" in found[1])
+    check("add.column on shop.orders: add column label" in session.said(), session.said())
+    session.send("ALTER TABLE lake RENAME item TO product;\n")
+    out.row("orders", {"id": 5, "item": "oil", "qty": 2, "price": 3.0})
+    found = session.wait_for_rows(lambda found: 5 in found and "product" in found[5])
+    check([found[i]["product"] for i in (1, 3, 5)] == ["TEA", "SALT", "OIL"], str(found))
+    check(found[5]["label"] is None and found[5]["total"] == "6.00", str(found))
+    # What would stop the pipeline is refused, and the pipeline goes on.
+    session.send("ALTER TABLE lake MODIFY total DECIMAL(4, 2);\n")
+    session.wait("the refusal", lambda: "would stop it" in session.said())
+    session.send("ALTER TABLE lake ADD n INT NOT NULL;\n")
+    session.wait("the refusal", lambda: "does not allow NULLs" in session.said())
+    # A view that changes changes the rows to come.
+    session.send("ALTER VIEW sold AS SELECT id, LOWER(item) AS item, total FROM orders;\n")
+    session.wait("the new view", lambda: session.said().count("runs:") >= 5)
+    out.row("orders", {"id": 6, "item": "RYE", "qty": 0, "price": 3.0})
+    found = session.wait_for_rows(lambda found: 6 in found)
+    check(found[6]["product"] == "rye" and found[1]["product"] == "TEA", str(found))
+    check(session.end() == 1, session.said())  # two statements were refused
+    described = run([driftless, "peek", os.path.join(folder, "driftless-state", LAKE + ".yaml"), "--table", "ods.sold",
+                     "--schema", "--output", "json"], folder)
+    names = [column["name"] for column in json.loads(described.stdout)["columns"]]
+    check(names == ["id", "product", "label", "total"], described.stdout)
+    audit = run([driftless, "audit", "--state", os.path.join(folder, "driftless-state", LAKE)], folder).stdout
+    check("paimon/add.column = apply" in audit and "paimon/rename.column = apply" in audit, audit)
+
+
 def test_refused(driftless, folder):
     """State over an unbounded source, and an option that is not known: refused, and nothing has started."""
     records(folder)
@@ -230,4 +352,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--driftless", required=True)
     args = parser.parse_args()
-    sys.exit(run_all([test_script, test_alter, test_values, test_statement_set, test_refused, test_signal, test_terminal], args.driftless))
+    sys.exit(run_all([test_script, test_alter, test_alter_of_a_running_pipeline, test_union, test_create_table_as, test_values,
+                      test_statement_set, test_refused, test_signal, test_terminal], args.driftless))

@@ -27,6 +27,8 @@ class TextHost : public flink::SqlHost {
     }
     return {};
   }
+  bool Runs(uint64_t) override { return false; }
+  Result<void> Change(const std::vector<flink::RowJob>&) override { return {}; }
   std::string text;
   bool is_bounded = false;
 };
@@ -84,6 +86,83 @@ TEST(PipelineText, TablesBecomeSourceAndSink) {
       ParsePipeline(text, "t.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
   ASSERT_TRUE(definition) << problems.ToError("t.yaml").ToString();
   EXPECT_EQ(definition->options.name, "shop job");
+}
+
+const std::string kUnionSink =
+    "CREATE TABLE lake (id BIGINT NOT NULL, note STRING, PRIMARY KEY (id) NOT ENFORCED) WITH "
+    "('connector' = 'paimon', 'warehouse' = '/tmp/w', 'database-name' = 'ods')";
+std::string OrdersOf(const std::string& name, const std::string& options) {
+  return "CREATE TABLE " + name + " (id BIGINT, note STRING) WITH ('connector' = 'mysql-cdc', " +
+         options + ")";
+}
+
+TEST(PipelineText, TablesOfAUnionAllGoIntoOneTable) {
+  const std::string text = TextOf(
+      {OrdersOf("orders",
+                "'hostname' = 'b', 'username' = 'u', 'password' = 'p', 'database-name' = "
+                "'shop'"),
+       OrdersOf(
+           "old_orders",
+           "'hostname' = 'b', 'username' = 'u', 'password' = 'p', 'database-name' = 'archive'"),
+       OrdersOf("far_orders",
+                "'hostname' = 'c', 'username' = 'u', 'password' = 'p', 'database-name' = 'far'"),
+       kUnionSink,
+       "INSERT INTO lake SELECT id, note FROM orders UNION ALL SELECT id + 1000, note FROM "
+       "far_orders WHERE id > 3 UNION ALL SELECT id, 'old' FROM old_orders"});
+  EXPECT_EQ(text,
+            "# Made of an INSERT of a Flink SQL session; written anew when it runs again.\n"
+            "sources:\n"
+            "  - type: mysql\n"
+            "    name: \"default_catalog.default_database.old_orders\"\n"
+            "    tables: \"shop.orders, archive.old_orders\"\n"
+            "    \"hostname\": \"b\"\n"
+            "    \"password\": \"p\"\n"
+            "    \"username\": \"u\"\n"
+            "  - type: mysql\n"
+            "    name: \"default_catalog.default_database.far_orders\"\n"
+            "    tables: \"far.far_orders\"\n"
+            "    \"hostname\": \"c\"\n"
+            "    \"password\": \"p\"\n"
+            "    \"username\": \"u\"\n"
+            "sink:\n"
+            "  type: paimon\n"
+            "  \"catalog.properties.warehouse\": \"/tmp/w\"\n"
+            "transform:\n"
+            "  - source-table: \"shop.orders\"\n"
+            "    projection: \"`id`, `note`\"\n"
+            "    primary-keys: [\"id\"]\n"
+            "  - source-table: \"far.far_orders\"\n"
+            "    projection: \"`id` + 1000 AS `id`, `note`\"\n"
+            "    filter: \"`id` > 3\"\n"
+            "    primary-keys: [\"id\"]\n"
+            "  - source-table: \"archive.old_orders\"\n"
+            "    projection: \"`id`, CAST('old' AS STRING) AS `note`\"\n"
+            "    primary-keys: [\"id\"]\n"
+            "route:\n"
+            "  - source-table: \"shop.orders\"\n"
+            "    sink-table: \"ods.lake\"\n"
+            "  - source-table: \"far.far_orders\"\n"
+            "    sink-table: \"ods.lake\"\n"
+            "  - source-table: \"archive.old_orders\"\n"
+            "    sink-table: \"ods.lake\"\n"
+            "pipeline:\n"
+            "  name: \"shop job\"\n"
+            "  \"http.address\": \"off\"\n");
+  Problems problems;
+  const auto definition =
+      ParsePipeline(text, "t.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
+  ASSERT_TRUE(definition) << problems.ToError("t.yaml").ToString();
+  EXPECT_EQ(definition->sources.size(), 2u);
+}
+
+TEST(PipelineText, OneNameForTwoTablesIsRefused) {
+  const std::string there =
+      ", 'username' = 'u', 'password' = 'p', 'database-name' = 'shop', "
+      "'table-name' = 'orders'";
+  EXPECT_THAT(
+      TextOf({OrdersOf("a", "'hostname' = 'a'" + there), OrdersOf("b", "'hostname' = 'b'" + there),
+              kUnionSink, "INSERT INTO lake SELECT * FROM a UNION ALL SELECT * FROM b"}),
+      HasSubstr("are both shop.orders at their sources"));
 }
 
 TEST(PipelineText, WhatComesToAnEnd) {
