@@ -67,7 +67,10 @@ int PlayStandardInput(SqlSessionStore* session) {
         std::string line;
         return std::getline(std::cin, line) ? std::optional(std::move(line)) : std::nullopt;
       },
-      [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+      [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        std::fflush(stdout);  // who writes the statements waits for the answers
+      });
   if (unfinished.find_first_not_of(" \t\r\n") == std::string::npos) return client.failed() ? 1 : 0;
   std::fprintf(stderr,
                "driftless sql: the last statement has no ; at its end and was not executed: %s\n",

@@ -80,11 +80,14 @@ def the_plan_is_what_the_start_does(driftless, folder):
 
 def what_would_stop_the_start_is_told(driftless, folder):
     records(folder)
-    pipeline = pipeline_of(driftless, folder, "id, CAST(qty AS BIGINT) AS n")
+    strict = TEXT.replace("EVOLVE", "EXCEPTION")
+    pipeline = Pipeline(driftless, folder, strict.replace("@PROJECTION@", "id, item"))
     pipeline.run()
-    pipeline = pipeline_of(driftless, folder, "id, CAST(qty AS SMALLINT) AS n")
+    pipeline = Pipeline(driftless, folder, strict.replace("@PROJECTION@", "id, item, qty"))
     planned = plan(pipeline, "--state", pipeline.state)
-    check(planned.returncode == 3 and "alter.column.type" in planned.stdout, planned.stdout + planned.stderr)
+    check(planned.returncode == 3 and "add.column" in planned.stdout, planned.stdout + planned.stderr)
+    log = pipeline.run(expected=1)
+    check("add.column" in log, log)
     nothing = plan(pipeline)
     check(nothing.returncode == 1 and "--state" in nothing.stderr, nothing.stdout + nothing.stderr)
 
