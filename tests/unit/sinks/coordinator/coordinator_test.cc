@@ -509,6 +509,49 @@ TEST(CoordinatorTest, ATableOfTheSameNameIsANewOne) {
   EXPECT_EQ(h.coordinator->Evolved(h.key)->incarnation, 2u);
 }
 
+// Two topics that carry one table.
+TEST(CoordinatorTest, AnotherStreamThatAltersTheTableOtherwiseStops) {
+  CoordinatorHarness h("paimon");
+  SourceTable orders = *Orders();
+  h.Arrive(orders.Create());
+  SourceTable other = orders;
+  const auto of_other = [](std::shared_ptr<StatementChange> change) {
+    change->point.stream = 1;
+    return change;
+  };
+  h.Arrive(of_other(other.Create()));
+  ASSERT_FALSE(h.failed);
+  h.Arrive(orders.Begin().Add("price INT").Rename("qty", "amount").End());
+  // The same statement once more, and one that says nothing else of what is known.
+  h.Arrive(of_other(other.Begin().Add("price INT").Rename("qty", "amount").End()));
+  h.Arrive(of_other(other.Begin().Add("extra INT").Drop("note").End()));
+  ASSERT_FALSE(h.failed) << h.failed->error.ToString();
+  EXPECT_EQ(h.Columns(), "id, amount, price, extra");
+  // The first one has no column `extra`: its next one has that number.
+  h.Arrive(orders.Begin().Add("weight INT").End());
+  ASSERT_TRUE(h.failed);
+  EXPECT_NE(h.failed->error.ToString().find("another stream shows table shop.orders with another "
+                                            "column in the place of extra"),
+            std::string::npos)
+      << h.failed->error.ToString();
+  EXPECT_EQ(h.Columns(), "id, amount, price, extra");
+}
+
+TEST(CoordinatorTest, AnotherStreamMayTellOfTheSameSwapLater) {
+  CoordinatorHarness h("paimon");
+  SourceTable orders("shop.orders", {"id BIGINT NOT NULL", "a INT", "b INT"}, {"id"});
+  h.Arrive(orders.Create());
+  SourceTable other = orders;
+  const auto created = other.Create();
+  created->point.stream = 1;
+  h.Arrive(created);
+  h.Arrive(orders.Begin().Rename({{"a", "b"}, {"b", "a"}}).End());
+  const auto swap = other.Begin().Rename({{"a", "b"}, {"b", "a"}}).End();
+  swap->point.stream = 1;
+  h.Arrive(swap);
+  EXPECT_FALSE(h.failed) << h.failed->error.ToString();
+}
+
 TEST(CoordinatorTest, RestartIsIdempotent) {
   CoordinatorHarness h("selectdb");
   SourceTable orders = *Orders();
