@@ -6,6 +6,7 @@
 #include "schema/base/check.h"
 #include "schema/policy/decider.h"
 #include "schema/policy/table_options.h"
+#include "schema/policy/told_statement.h"
 
 namespace driftless {
 namespace {
@@ -207,9 +208,10 @@ UnitDecision& Decider::AddSent(const SchemaChange& part, const std::string& subj
 }
 
 Result<SchemaPlan> Decider::PlanOn(const EvolvedSchema* evolved,
-                                   std::span<const SchemaChange> parts, bool adapt) const {
+                                   std::span<const SchemaChange> parts, bool adapt,
+                                   const StatementChange* statement) const {
   PlanRequest request;
-  request.statement = in_.change;
+  request.statement = statement == nullptr ? in_.change : statement;
   request.parts = parts;
   request.evolved = evolved;
   request.actual = in_.sink_was_read ? in_.actual : nullptr;
@@ -421,12 +423,15 @@ void Decider::AddStatement() {
                              in_.one_by_one || !out_.plan.steps.empty();
   if (is_for_nobody) return;
   const bool is_filtered =
-      std::all_of(out_.parts.begin(), out_.parts.end(), [&](const PartDecision& part) {
-        const bool is_internal = part.verdict.never && !in_.change->from_snapshot;
-        return part.verdict.kind == VerdictKind::kSkip && !is_internal;
-      });
+      std::all_of(out_.parts.begin(), out_.parts.end(),
+                  [&](const PartDecision& part) { return IsKeptFromReaders(part, *in_.change); });
   if (is_filtered) return;
-  const auto statement = PlanOn(&working_, {}, false);
+  std::optional<StatementChange> told;
+  if (in_.evolved != nullptr) {
+    told = StatementForReaders(*in_.change, *in_.evolved, working_, out_.parts);
+  }
+  if (told && told->parts.empty()) return;
+  const auto statement = PlanOn(&working_, {}, false, told ? &*told : nullptr);
   if (!statement) return;
   for (const Step& step : statement->steps) {
     out_.plan.steps.push_back(step);

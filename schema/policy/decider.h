@@ -54,8 +54,9 @@ class Decider {
   UnitDecision& AddSent(const SchemaChange& part, const std::string& subject, const Ruling& ruling,
                         SchemaChange change, SchemaPlan plan);
   Result<SchemaPlan> Plan(const SchemaChange& change, bool adapt) const;
+  // `statement`: told in place of the source's own; null: that.
   Result<SchemaPlan> PlanOn(const EvolvedSchema* evolved, std::span<const SchemaChange> parts,
-                            bool adapt) const;
+                            bool adapt, const StatementChange* statement = nullptr) const;
   void Begin(const SchemaChange& part, ColumnId column, const std::string& name, EventKind event,
              std::string text);
   // The same about rows that the sink has already, while later ones are right.

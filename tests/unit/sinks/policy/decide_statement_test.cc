@@ -1,3 +1,4 @@
+#include "sinks/formats/row_json/mysql_text.h"
 #include "tests/unit/sinks/policy/decide_fixture.h"
 
 namespace driftless {
@@ -13,7 +14,10 @@ class SendsStatements : public SchemaPlanner {
     auto plan = model_->Plan(request);
     if (!plan || !request.parts.empty()) return plan;
     Step step;
-    step.action = "send " + *request.statement->statement;
+    const StatementChange& told = *request.statement;
+    step.action =
+        "send " + (told.statement != nullptr ? *told.statement
+                                             : AlterTableText(*told.before(), *told.after()));
     step.after = step.before = plan->evolved.ToSinkTable();
     step.repeatable = true;
     plan->steps.push_back(std::move(step));
@@ -42,7 +46,9 @@ class DecideStatementTest : public ::testing::Test {
     DecideInput input = table_.Input(*change_);
     input.planner = &planner_;
     input.one_by_one = one_by_one_;
-    return Decide(input);
+    Decision decision = Decide(input);
+    if (!decision.fails) table_.evolved = decision.evolved;
+    return decision;
   }
 
   DecidedTable table_;
@@ -70,6 +76,44 @@ TEST_F(DecideStatementTest, WhatChangesNoColumnIsSentToo) {
 TEST_F(DecideStatementTest, WhatTheListsKeepAwayIsNotSent) {
   table_.policy.accepted.erase(EventKind::kTruncateTable);
   EXPECT_EQ(Actions(Do(source_.Begin().Truncate().End())), "");
+}
+
+// Readers have the columns that the rows have, not the source's.
+TEST_F(DecideStatementTest, AStatementThatIsKeptAwayInPartIsWrittenAnew) {
+  table_.policy.accepted.erase(EventKind::kDropColumn);
+  EXPECT_EQ(Actions(Do(source_.Begin().Drop("qty").Add("price INT").End())),
+            "send ALTER TABLE `shop`.`orders` ADD COLUMN `price` int NULL AFTER `note`");
+  // The rows still have qty, which the source has no more; of the next statement nothing is kept.
+  const Decision next = Do(source_.Begin().AddFirst("x BIGINT").End());
+  EXPECT_EQ(Actions(next),
+            "send ALTER TABLE `shop`.`orders` ADD COLUMN `x` bigint NULL AFTER `price`");
+  EXPECT_EQ(table_.Columns(),
+            "id BIGINT NOT NULL, qty INT [free], note VARCHAR(20) NOT NULL, price INT, x BIGINT");
+}
+
+TEST_F(DecideStatementTest, WhatReadersDoNotHaveIsNotToldOf) {
+  table_.policy.accepted.erase(EventKind::kAddColumn);
+  EXPECT_EQ(Actions(Do(source_.Begin().Add("price INT").End())), "");
+  EXPECT_EQ(Actions(Do(source_.Begin().Type("price", "BIGINT").End())), "");
+  EXPECT_EQ(Actions(Do(source_.Begin().Drop("qty").Add("y INT").Type("price", "INT").End())),
+            "send ALTER TABLE `shop`.`orders` DROP COLUMN `qty`");
+  EXPECT_EQ(Actions(Do(source_.Begin().Drop("price").End())), "");
+}
+
+TEST_F(DecideStatementTest, ARenameOrATypeThatIsKeptAwayStaysAway) {
+  table_.policy.accepted.erase(EventKind::kRenameColumn);
+  table_.policy.accepted.erase(EventKind::kAlterColumnType);
+  table_.policy.accepted.erase(EventKind::kAlterColumnComment);
+  EXPECT_EQ(Actions(Do(source_.Begin()
+                           .Rename("qty", "amount")
+                           .Add("price INT")
+                           .Type("note", "VARCHAR(99)")
+                           .Comment("id", "the key")
+                           .End())),
+            "send ALTER TABLE `shop`.`orders` ADD COLUMN `price` int NULL AFTER `note`");
+  // Under the name that readers know.
+  EXPECT_EQ(Actions(Do(source_.Begin().Drop("amount").End())),
+            "send ALTER TABLE `shop`.`orders` DROP COLUMN `qty`");
 }
 
 TEST_F(DecideStatementTest, HowASnapshotBeginsIsNotSent) {
