@@ -2,10 +2,11 @@
 """Runs whole pipelines to and from Kafka and prints changes per CPU-second, and the latency at a steady rate.
 
 usage: kafka_path.py --driftless BIN [--changes 1000000] [--repeat 3] [--rate 10000] [--seconds 20]
+                     [--only files,log,source,latency]
 
 CPU time is that of driftless alone, the threads of librdkafka in it included. The paths into Kafka go to librdkafka's
-mock cluster in this process, with one broker; those out of Kafka and the latency need the peer `kafka` (tests/peers) and
-are left out, by name, where it is not installed. Latency: from the moment when a row is given to a producer for one
+mock cluster in this process, with one broker; those out of Kafka and the latency need the peer `kafka` (tests/peers),
+that from a live binary log the peer `mariadb`, and are left out, by name, where it is not installed. Latency: from the moment when a row is given to a producer for one
 topic until the broker has appended what driftless made of it to another.
 """
 import argparse
@@ -21,6 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
 import kafka_peer  # noqa: E402
+import mysql_path  # noqa: E402
 from whole_path import machine, measured  # noqa: E402
 
 
@@ -68,9 +70,32 @@ def row_of_path(args, work, name, source, sink):
         pipeline = pipeline_file(here, source, sink, f"bench{i}")
         runs.append(measured([args.driftless, "run", pipeline, "--state", os.path.join(here, "state"), "--until-end"]))
         shutil.rmtree(here)
+    print_median(args, name, runs)
+
+
+def print_median(args, name, runs):
     wall, cpu, peak = sorted(runs, key=lambda r: r[1])[len(runs) // 2]
     print(f"{name:28} {args.changes / cpu:14,.0f} {cpu / args.changes * 1e6:14.2f} {wall:8.2f} {cpu / wall:6.2f} "
           f"{peak:9.0f}", flush=True)
+
+
+def log_path(args, work, bootstrap):
+    """From the binary log of a MariaDB of its own, rows of five columns."""
+    server = mysql_path.live.Server("mariadb")
+    try:
+        server.call("start")
+        server.sql("create database bench;")
+        source, _ = mysql_path.fill_log(server, args.changes)
+        runs = []
+        for i in range(args.repeat):
+            sink = (f"  type: kafka\n  properties.bootstrap.servers: {bootstrap}\n  topic: log{i}\n"
+                    "  value.format: debezium-json\n  topic.create: false\n")
+            run = mysql_path.Run(args.driftless, server, "bench.log", sink, os.path.join(work, f"log{i}"), source)
+            run.wait_for(lambda: run.changes() >= args.changes)  # noqa: B023: called at once
+            runs.append(run.stop())
+        print_median(args, "binlog to debezium-json", runs)
+    finally:
+        server.call("wipe", check=False)
 
 
 def timestamps(bootstrap, topic):
@@ -97,6 +122,15 @@ def timestamps(bootstrap, topic):
         if value.get("after"):
             found.append((value["after"]["sent"], at))
         lib.rd_kafka_message_destroy(message)
+
+
+def source_path(args, work, bootstrap, stream):
+    here = os.path.join(work, "fill")
+    os.makedirs(here)
+    fill = pipeline_file(here, {"type": "file", "path": stream}, to_kafka(bootstrap, topic="filled"))
+    measured([args.driftless, "run", fill, "--state", os.path.join(here, "state"), "--until-end"])
+    row_of_path(args, work, "debezium-json to blackhole",
+                from_kafka(bootstrap, "filled", **{"scan.bounded.mode": "latest-offset"}), {"type": "blackhole"})
 
 
 def latency(args, work, bootstrap):
@@ -141,7 +175,9 @@ def main():
     ap.add_argument("--repeat", type=int, default=3)
     ap.add_argument("--rate", type=int, default=10000)
     ap.add_argument("--seconds", type=int, default=20)
+    ap.add_argument("--only", default="files,log,source,latency", help="which paths, separated by commas")
     args = ap.parse_args()
+    only = set(args.only.split(","))
     work = tempfile.mkdtemp(prefix="driftless-bench-")
     broker = None
     try:
@@ -151,23 +187,25 @@ def main():
         print(f"machine: {machine()}")
         print(f"{'path':28} {'changes/CPU-s':>14} {'us CPU/change':>14} {'wall s':>8} {'cores':>6} {'peak MiB':>9}")
         mock = MockCluster()
-        for value_format in ("debezium-json", "canal-json", "maxwell-json", "json"):
+        for value_format in ("debezium-json", "canal-json", "maxwell-json", "json") if "files" in only else ():
             row_of_path(args, work, f"file to {value_format}", {"type": "file", "path": stream},
                         to_kafka(mock.bootstrap, topic=value_format,
                                  **{"value.format": value_format, "topic.create": False}))
+        if "log" in only and not mysql_path.live.is_installed("mariadb"):
+            print("not measured, because the peer mariadb is not installed: binlog to debezium-json")
+        elif "log" in only:
+            log_path(args, work, mock.bootstrap)
+        if only.isdisjoint({"source", "latency"}):
+            return
         if not kafka_peer.is_installed():
             print("not measured, because the peer kafka is not installed: Kafka to blackhole, latency")
             return
         broker = kafka_peer.Broker("bench")
         broker.start()
-        here = os.path.join(work, "fill")
-        os.makedirs(here)
-        fill = pipeline_file(here, {"type": "file", "path": stream}, to_kafka(broker.bootstrap, topic="filled"))
-        measured([args.driftless, "run", fill, "--state", os.path.join(here, "state"), "--until-end"])
-        row_of_path(args, work, "debezium-json to blackhole",
-                    from_kafka(broker.bootstrap, "filled", **{"scan.bounded.mode": "latest-offset"}),
-                    {"type": "blackhole"})
-        latency(args, work, broker.bootstrap)
+        if "source" in only:
+            source_path(args, work, broker.bootstrap, stream)
+        if "latency" in only:
+            latency(args, work, broker.bootstrap)
     finally:
         if broker:
             broker.stop()

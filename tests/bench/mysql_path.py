@@ -37,7 +37,7 @@ def free_port():
 
 
 class Run:
-    """One pipeline, measured."""
+    """One pipeline, measured. `sink`: blackhole, paimon, or the lines of its block."""
 
     def __init__(self, binary, server, tables, sink, folder, source=""):
         self.binary, self.folder = binary, folder
@@ -45,7 +45,7 @@ class Run:
         self.http = free_port()
         self.file = os.path.join(folder, "bench.yaml")
         sink = {"blackhole": "  type: blackhole\n", "paimon": f"  type: paimon\n  catalog.properties.warehouse: {folder}/warehouse\n"
-                "  table.properties.bucket: 2\n"}[sink]
+                "  table.properties.bucket: 2\n"}.get(sink, sink)
         with open(self.file, "w", encoding="utf-8") as f:
             f.write(f"source:\n  type: mysql\n  hostname: 127.0.0.1\n  port: {server.port}\n  username: driftless\n"
                     f"  password: driftless\n  tables: {tables}\n{source}sink:\n  name: out\n{sink}pipeline:\n  name: bench\n"
@@ -99,16 +99,21 @@ def numbers(rows):
             f"where 1 + a.n + 10 * b.n + 100 * c.n + 1000 * e.n + 10000 * f.n + 100000 * g.n + 1000000 * h.n <= {rows}) q")
 
 
-def bench_log(a, server, folder):
+def fill_log(server, rows):
+    """A table bench.log of `rows` rows: (the source's lines that read its log from the beginning, the log's file)."""
     server.sql("create table bench.log (id bigint primary key, n int, note varchar(40), total decimal(12,2), at datetime(3)) charset utf8mb4; "
                "create table bench.one_to (n int primary key); insert into bench.one_to select n from " + numbers(100000) + "; flush logs;")
     file, offset = place(server)
-    for i in range(0, a.rows, 100000):
+    for i in range(0, rows, 100000):
         server.sql(f"insert into bench.log select n + {i}, n, concat('note ', n), n / 7, '2024-02-29 12:34:56.789' from bench.one_to "
-                   f"where n <= {min(100000, a.rows - i)};")
+                   f"where n <= {min(100000, rows - i)};")
     source = ("  scan.startup.mode: specific-offset\n"
               f"  scan.startup.specific-offset.file: {file}\n  scan.startup.specific-offset.pos: {offset}\n")
-    path = os.path.join(server.sql("select @@datadir;").strip(), file)
+    return source, os.path.join(server.sql("select @@datadir;").strip(), file)
+
+
+def bench_log(a, server, folder):
+    source, path = fill_log(server, a.rows)
     started = os.times()
     subprocess.run(["mariadb-binlog", "-v", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     ended = os.times()
