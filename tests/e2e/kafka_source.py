@@ -4,7 +4,7 @@
 usage: kafka_source.py --driftless BIN [--only TEST[,TEST]] [--seed N] [--bootstrap HOST:PORT]
 
 - Recorded Debezium streams in the connector's own topics, statements in a topic of their own, with 1 and 6 partitions,
-  come out as the truth in Paimon and Iceberg; so do recorded Canal streams.
+  come out as the truth in Paimon and Iceberg.
 - A row that is there before its statement waits for it; when it does not come in time, the change is inferred.
 - Every start mode, patterns, topics and partitions that appear, tombstones, bad records, aborted transactions.
 Exit status: 77 where Kafka is not installed. The seed is printed.
@@ -18,7 +18,6 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
-import canal_setup  # noqa: E402
 import kafka_peer  # noqa: E402
 import replay  # noqa: E402
 from pipelines import Failed, Pipeline, check, eventually  # noqa: E402
@@ -59,7 +58,10 @@ def check_equals_truth(case, pipeline, sink="paimon"):
     except SystemExit as error:  # a table cannot be read
         raise Failed(str(error)) from error
     check(replay.tables_of(pipeline.warehouse), "no tables")
-    check(got == replay.expected_of(case["name"]), f"{case['name']}: not as the truth says:\n{report[-6000:]}")
+    expected = replay.expected_of(case["name"])
+    others = {table: (got.get(table), expected.get(table)) for table in {*got, *expected}
+              if got.get(table) != expected.get(table)}
+    check(not others, f"{case['name']}: not as the truth says: {json.dumps(others)[:3000]}\n{report[-6000:]}")
 
 
 def fill_debezium(case, prefix, partitions):
@@ -94,28 +96,6 @@ def statements_in_a_topic_of_their_own(_, folder):
 def statements_and_six_partitions(_, folder):
     schema_topic(folder, 6, "paimon", "mysql-9.7/c_osc.plain", "mysql-9.7/a_shards.plain")
     schema_topic(folder, 6, "iceberg", "mysql-9.7/a_shards.plain")
-
-
-def canal_streams(_, folder):
-    for number, name in enumerate(("canal-1.1.7/a_ddl.flat", "canal-1.1.7/c_osc.flat")):
-        case = replay.case_named(name)
-        setup = os.path.join(folder, f"setup{number}.jsonl")
-        canal_setup.write(os.path.join(replay.TOP, "tests/data/truth", case["setup"]), setup)
-        topic = f"{named('canal')}-{number}"
-        producer = kafka_peer.Producer(broker.bootstrap)
-        producer.create(**{topic: 1})
-        with open(setup, encoding="utf-8") as f:
-            for line in f:
-                producer.send(topic, None, line.rstrip("\n"))
-        with gzip.open(os.path.join(replay.TOP, "tests/data", case["recording"]), "rt", encoding="utf-8") as f:
-            for line in f:
-                producer.send(topic, None, line.rstrip("\n"))
-        producer.flush()
-        pipeline = pipeline_of(folder, f"canal{number}", {
-            "topic": topic, "value.format": "canal-json", "canal-json.time-zone": "UTC",
-            "canal-json.mysql.treat-tinyint1-as-boolean.enabled": False, "tables": case["source"]["tables"]}, case=case)
-        pipeline.run()
-        check_equals_truth(case, pipeline)
 
 
 class Connector:
@@ -333,7 +313,7 @@ def aborted_transactions(_, folder):
     check(got == [0, 1, 2, 3, 4, 10, 11, 12, 13, 14], f"{got}")
 
 
-TESTS = (statements_in_a_topic_of_their_own, statements_and_six_partitions, canal_streams, a_statement_that_is_late,
+TESTS = (statements_in_a_topic_of_their_own, statements_and_six_partitions, a_statement_that_is_late,
          a_statement_that_never_comes, start_modes, what_appears, odd_records, aborted_transactions,
          topics_that_contradict_each_other)
 

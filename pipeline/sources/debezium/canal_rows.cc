@@ -227,6 +227,14 @@ Result<DebeziumStream::Step> DebeziumStream::FollowDescription(Table* table, con
   const bool row_agrees = Fit(*row->table, row->codes);
   const bool same_names = known != nullptr && SameNames(*known, *row);
   const bool is_certain = table->by_statement && !table->row_tells;
+  if (options_.more_statements && (!same_names || !SameTypes(*known, *row->table))) {
+    // The statement that tells of it may stand in another partition.
+    const Patience patience = is_certain ? Patience::kFull : Patience::kBrief;
+    DRIFTLESS_ASSIGN_OR_RETURN(const bool came, options_.more_statements(patience));
+    if (output_->stopping()) return Step::kStop;
+    if (came && (table->waits || !IsCapturedNow(table))) return Step::kGoOn;  // of no use any more
+    if (came) return FollowDescription(table, record, place);
+  }
   // Only the log's own codes and order tell that names are of another time.
   const bool known_agrees = known != nullptr && !row->codes.empty() && Fit(*known, row->codes);
   bool follows = known == nullptr || !same_names || !SameTypes(*known, *row->table);

@@ -46,7 +46,10 @@ DebeziumStream::DebeziumStream(StreamOptions options, const SourceContext& conte
            [this](const TablePath& path) { return IsCaptured(path); }) {
   switch (options_.records) {
     case RecordFormat::kDebeziumJson: break;
-    case RecordFormat::kCanalJson: other_reader_ = MakeCanalReader(); break;
+    case RecordFormat::kCanalJson:
+      other_reader_ = MakeCanalReader();
+      canal_statement_reader_ = MakeCanalReader();
+      break;
     case RecordFormat::kMaxwellJson: other_reader_ = MakeMaxwellReader(); break;
     case RecordFormat::kJson: other_reader_ = MakePlainJsonReader(options_.plain); break;
   }
@@ -88,7 +91,10 @@ Result<void> DebeziumStream::Restore(const Point& last) {
   any_statement_ = last.row < kChangeRow;
   last_statement_ = last;
   for (const SchemaVersion& version : all) {
-    if (!version.statement.empty()) FindTable(version.table)->by_statement = true;
+    if (!version.statement.empty()) {
+      FindTable(version.table)->by_statement = true;
+      NoteStatement(version.time_ms, version.table, version.statement);
+    }
     if (version.schema == nullptr || !version.schema->primary_key.empty()) continue;
     FindTable(version.table)->ever_without_key = true;
   }
@@ -126,6 +132,12 @@ Result<bool> DebeziumStream::Statement(std::string_view key, std::string_view va
                                        const Point& point, const std::string& origin) {
   const Place place{point, &origin, value};
   Record record;
+  if (canal_statement_reader_ != nullptr) {
+    if (!canal_statement_reader_->Read("", key, value, &record)) {
+      return Bad(place, MakeError(ErrorKind::kInvalidInput, canal_statement_reader_->fault()));
+    }
+    return SchemaChanged(record, place);
+  }
   if (!statement_reader_.ReadMessage("", key, value, &record)) {
     return Bad(place, MakeError(ErrorKind::kInvalidInput, statement_reader_.fault()));
   }
@@ -148,6 +160,10 @@ Result<bool> DebeziumStream::OtherMessage(std::string_view topic, std::string_vi
   last_row_ = kChangeRow;
   Record record;
   if (!reader.Read(topic, key, value, &record)) return Bad(place, fault());
+  if (options_.before_message) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const MessageTurn turn, options_.before_message(record));
+    if (turn != MessageTurn::kTake) return turn == MessageTurn::kPass;
+  }
   DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, Dispatch(record, place));
   Place next = place;
   while (go_on && reader.NextRow(&record)) {
@@ -229,15 +245,19 @@ Result<bool> DebeziumStream::Change(const Record& record, const Place& place) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     DRIFTLESS_ASSIGN_OR_RETURN(const Step step, FollowSchema(table, record, place));
     if (step != Step::kGoOn) return step == Step::kPutAside;
+    if (table->waits || !IsCapturedNow(table)) {  // by a statement that came for this row
+      ++(table->waits ? counters_.waiting : counters_.filtered);
+      return true;
+    }
     ChangeBatchBuilder* builder = nullptr;
     if (!batches_.Begin(&table->batch, &builder)) return false;
     if (DecodeRow(table, record, builder, place, waited)) {
       ++counters_.changes;
       return batches_.End(&table->batch, place.line.size());
     }
-    if (!waited && MayWait(*table)) {
+    if (!waited && MayWait(*table, record)) {
       waited = true;
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool came, options_.more_statements(place.point));
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool came, options_.more_statements(Patience::kFull));
       if (output_->stopping()) return false;
       attempt -= 1;
       if (came) continue;
@@ -251,10 +271,11 @@ Result<bool> DebeziumStream::Change(const Record& record, const Place& place) {
 }
 
 // A row without a field that the table has may be from behind the statement that drops it.
-bool DebeziumStream::MayWait(const Table& table) const {
+// What a self-describing row cannot say (whether a column takes NULL) may be told by one too.
+bool DebeziumStream::MayWait(const Table& table, const Record& record) const {
   return options_.more_statements && table.has_ddl &&
-         (rows_.fault().kind == RowFault::Kind::kUnknownField || rows_.missing_fields() > 0 ||
-          rows_.reordered());
+         (!record.column_types.empty() || rows_.fault().kind == RowFault::Kind::kUnknownField ||
+          rows_.missing_fields() > 0 || rows_.reordered());
 }
 
 bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBuilder* builder,
@@ -282,12 +303,7 @@ bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBu
       ok = record.connector == "postgresql" && RowDecoder::HasOnlyKey(table->plan, record.before)
                ? rows_.DecodeKey(table->plan, record.before, builder)
                : rows_.Decode(table->plan, record.before, Image::kBefore, builder);
-    } else if (context_.wants_before_images ||
-               (record.op == Op::kUpdate &&
-                (table->ever_without_key ||  // the whole row is its key, at a sink at least
-                 (record.before_is_partial
-                      ? RowDecoder::ChangesKey(table->plan, record.before, record.after)
-                      : !RowDecoder::SameKey(table->plan, record.before, record.after))))) {
+    } else if (WantsBefore(*table, record)) {
       ok = rows_.Decode(table->plan, record.before, Image::kBefore, builder) &&
            (!record.before_is_partial || rows_.DecodeUnchanged(table->plan, record.after, builder));
     }
@@ -298,6 +314,18 @@ bool DebeziumStream::DecodeRow(Table* table, const Record& record, ChangeBatchBu
   }
   builder->EndRow();
   return true;
+}
+
+bool DebeziumStream::WantsBefore(const Table& table, const Record& record) {
+  // Where the table has no key the whole row is its key, at a sink at least.
+  const bool wants =
+      context_.wants_before_images || (record.op == Op::kUpdate && table.ever_without_key);
+  if (record.op != Op::kUpdate || (wants && !record.before_is_partial)) return wants;
+  const bool other_key = record.before_is_partial
+                             ? RowDecoder::ChangesKey(table.plan, record.before, record.after)
+                             : !RowDecoder::SameKey(table.plan, record.before, record.after);
+  counters_.other_keys += other_key ? 1 : 0;
+  return wants || other_key;
 }
 
 Error DebeziumStream::RowError(const Table& table) const {

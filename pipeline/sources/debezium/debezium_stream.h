@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,11 @@ enum class OnBadRecord : uint8_t { kFail, kDeadLetter };
 
 enum class RecordFormat : uint8_t { kDebeziumJson, kCanalJson, kMaxwellJson, kJson };
 
+// How long a row waits for a statement: one of a table that nothing told of describes itself.
+enum class Patience : uint8_t { kFull, kBrief };
+// kPass: the message is a statement that has been taken.
+enum class MessageTurn : uint8_t { kTake, kPass, kStop };
+
 struct StreamOptions {
   RecordFormat records = RecordFormat::kDebeziumJson;
   Format format;
@@ -43,7 +49,10 @@ struct StreamOptions {
   // Statements come from elsewhere (Statement): where a row does not fit the schema at its place,
   // asks for those up to it and waits for them a while; true: some came. Then what they did not
   // tell is inferred. Null: statements stand between the rows.
-  std::function<Result<bool>(const Point& row)> more_statements;
+  std::function<Result<bool>(Patience)> more_statements;
+  // Called in front of a message of Canal, once it is taken apart: brings the statements from
+  // elsewhere that come before it. Null: none do.
+  std::function<Result<MessageTurn>(const Record&)> before_message;
   // The stream holds the statements that change columns, not those about indexes (our Kafka
   // sink's): an index that a statement names is believed to be there.
   bool believes_indexes = false;
@@ -62,6 +71,7 @@ struct StreamCounters {
   int64_t ignored_ddl = 0;  // statements that concern no captured table or nothing we track
   int64_t dead_letters = 0;
   int64_t waiting = 0;     // changes of parked tables: read again once their statement is decided
+  int64_t other_keys = 0;  // rows of Canal that got another key
   int64_t relabelled = 0;  // Canal's rows whose fields had the names of another time
 };
 
@@ -90,10 +100,16 @@ class DebeziumStream {
   // Line.
   Result<bool> Message(std::string_view topic, std::string_view key, std::string_view value,
                        const Point& point, const std::string& origin);
-  // A statement that stands in another topic, in front of the record at `point`; its value is
-  // followed by kJsonPadding bytes. May be called within more_statements. Else as Message.
+  // A statement that stands in another topic or partition, in front of the record at `point`; its
+  // value is followed by kJsonPadding bytes. May be called within more_statements and
+  // before_message. Else as Message.
   Result<bool> Statement(std::string_view key, std::string_view value, const Point& point,
                          const std::string& origin);
+  // A schema that another partition has learnt from a row and has sent: it holds here too, in front
+  // of the record at `point`. False: the pipeline stops.
+  Result<bool> AdoptLearnt(TableSchemaPtr schema, const Point& point, const std::string& origin);
+  // The table's columns now; null where there is no such table.
+  TableSchemaPtr SchemaOf(std::string_view database, std::string_view table) const;
   // Where the last statement stands: its row is below kChangeRow; row and offset 0 before any.
   const Point& last_statement() const { return last_statement_; }
 
@@ -161,7 +177,11 @@ class DebeziumStream {
   // After a row did not fit: learns from the row where no schema is given. False: nothing to learn.
   Result<bool> LearnFromRow(Table* table, const Record& record, const Place& place, bool* learnt);
   // Whether the statements that say what the row shows may be on their way.
-  bool MayWait(const Table& table) const;
+  bool MayWait(const Table& table, const Record& record) const;
+  // Canal repeats what it had sent since its last acknowledgement when it is started again.
+  enum class Repeated : uint8_t { kNo, kMaybe, kYes };
+  Repeated NoteStatement(int64_t time_ms, const TablePath& table, const std::string& statement);
+  Result<bool> PassOver(const SchemaChangeRecord& change, const Place& place);
   Result<bool> SendInferred(Table* table, const RowShape& shape, Missing missing,
                             const Record& record, const Place& place, bool* changed);
   // Parks the tables in front of a statement that nobody has decided on.
@@ -181,6 +201,7 @@ class DebeziumStream {
   Result<bool> Adopt(const TablePath& path, TableSchemaPtr schema);
   bool DecodeRow(Table* table, const Record& record, ChangeBatchBuilder* builder,
                  const Place& place, bool waited);
+  bool WantsBefore(const Table& table, const Record& record);
   Error RowError(const Table& table) const;
 
   const StreamOptions options_;
@@ -189,7 +210,8 @@ class DebeziumStream {
   SourceOutput* const output_;
   RecordReader reader_;
   RecordReader statement_reader_;  // of Statement: a record may be held while it reads
-  std::unique_ptr<MessageReader> other_reader_;  // of formats other than Debezium's
+  std::unique_ptr<MessageReader> canal_statement_reader_;  // the same for Canal's
+  std::unique_ptr<MessageReader> other_reader_;            // of formats other than Debezium's
   RowDecoder rows_;
   OpenBatches batches_;
   DdlTracker ddl_;
@@ -205,6 +227,8 @@ class DebeziumStream {
     int64_t commit_time_ms = 0;
   };
   std::optional<Rename> rename_;
+  std::deque<size_t> recent_statements_;  // Canal's, as hashes
+  int64_t last_statement_time_ms_ = 0;
   StreamCounters counters_;
   int64_t last_event_time_ms_ = 0;
   uint32_t last_row_ = kChangeRow;

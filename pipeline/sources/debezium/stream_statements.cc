@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "pipeline/sources/debezium/debezium_stream.h"
@@ -45,6 +46,27 @@ Result<bool> DebeziumStream::SendInferred(Table* table, const RowShape& shape, M
   table->ever_without_key |= after->primary_key.empty();
   if (!batches_.SetSchema(&table->batch, after)) return false;
   return SendStatement(statement, place);
+}
+
+Result<bool> DebeziumStream::AdoptLearnt(TableSchemaPtr schema, const Point& point,
+                                         const std::string& origin) {
+  Table* table = FindTable(schema->path);
+  if (table->schema() != nullptr && *table->schema() == *schema) return true;
+  const Place place{point, &origin, {}};
+  DRIFTLESS_TRY(Remember(NextStatement(place), schema->path, &schema, Record(), place, ""));
+  ddl_.Load(schema);
+  table->plan_is_current = false;
+  table->row_tells = false;
+  table->ever_without_key |= schema->primary_key.empty();
+  return batches_.SetSchema(&table->batch, std::move(schema));
+}
+
+TableSchemaPtr DebeziumStream::SchemaOf(std::string_view database, std::string_view table) const {
+  std::string name(database);
+  name += '\0';
+  name += table;
+  const auto found = tables_.find(name);
+  return found == tables_.end() ? nullptr : found->second->schema();
 }
 
 Result<void> DebeziumStream::Remember(const Point& point, const TablePath& path,
@@ -140,9 +162,35 @@ Result<bool> DebeziumStream::SchemaChanged(const Record& record, const Place& pl
   return TakeStatement(record, place, std::move(*change));
 }
 
+// `time_ms` is that of the binary log, in whole seconds.
+DebeziumStream::Repeated DebeziumStream::NoteStatement(int64_t time_ms, const TablePath& table,
+                                                       const std::string& statement) {
+  const size_t identity = std::hash<std::string>()(std::to_string(time_ms) + " " + table.database +
+                                                   " " + table.table + " " + statement);
+  const bool is_known = std::find(recent_statements_.begin(), recent_statements_.end(), identity) !=
+                        recent_statements_.end();
+  if (is_known) return time_ms < last_statement_time_ms_ ? Repeated::kYes : Repeated::kMaybe;
+  constexpr size_t kMax = 1000;
+  if (recent_statements_.size() == kMax) recent_statements_.pop_front();
+  recent_statements_.push_back(identity);
+  last_statement_time_ms_ = std::max(last_statement_time_ms_, time_ms);
+  return Repeated::kNo;
+}
+
+Result<bool> DebeziumStream::PassOver(const SchemaChangeRecord& change, const Place& place) {
+  spdlog::warn("{}: Canal sent this statement before, and it is passed over: {}", place.Text(),
+               change.ddl);
+  ++counters_.ignored_ddl;
+  return true;
+}
+
 Result<bool> DebeziumStream::TakeStatement(const Record& record, const Place& place,
                                            SchemaChangeRecord statement) {
   SchemaChangeRecord* const change = &statement;
+  const TablePath named{"", std::string(record.database), std::string(record.table)};
+  const Repeated repeated =
+      record.batch == 0 ? Repeated::kNo : NoteStatement(record.commit_time_ms, named, change->ddl);
+  if (repeated == Repeated::kYes) return PassOver(*change, place);
   UnclearStatement unclear;
   unclear.point = place.point;
   unclear.point.row = NextStatementRow(place);
@@ -168,6 +216,10 @@ Result<bool> DebeziumStream::TakeStatement(const Record& record, const Place& pl
   auto outcome = answer    ? ddl_.ApplyGiven(record, *change, answer->schema, answer->tables)
                  : is_part ? ddl_.ApplyPart(record, *change)
                            : ddl_.Apply(record, *change);
+  // Sent twice within a second, or once more by Canal: the second one's effect is there.
+  if (repeated == Repeated::kMaybe && (!outcome || outcome->unclear)) {
+    return PassOver(*change, place);
+  }
   if (!outcome && !answer) return std::move(outcome.error()).Position(place.Text());
   if (!outcome) {
     unclear.tables = std::move(answer->tables);

@@ -25,12 +25,12 @@ class AligningOutput : public SourceOutput {
     }
     StatementAlignment& alignment = *partition_.alignment;
     if (change->inferred && !is_aligned_) {
-      auto sends = alignment.Announce(*change, partition_.topic, output_);
+      auto sends = alignment.Announce(partition_.index, rows_, *change, partition_.topic, output_);
       if (!sends) return Fail(std::move(sends.error()), std::move(position));
       if (!*sends) return !output_.stopping();
       const TablePath table = change->table;
       const bool go_on = output_.Schema(std::move(change), std::move(position));
-      alignment.Announced(table);
+      alignment.Announced(partition_.index, rows_, table);
       return go_on;
     }
     switch (alignment.ArriveUnmarked(partition_.index, output_)) {
@@ -68,6 +68,9 @@ class AligningOutput : public SourceOutput {
   // wait here.
   void SetTurn(std::optional<StatementAlignment::Turn> turn) { turn_ = turn; }
 
+  // What the rows that come now may show.
+  void SetRows(StatementAlignment::Rows rows) { rows_ = rows; }
+
   std::optional<Error> TakeFailure() { return std::exchange(failure_, std::nullopt); }
 
  private:
@@ -80,6 +83,7 @@ class AligningOutput : public SourceOutput {
   const KafkaPartition& partition_;
   std::optional<Error> failure_;
   bool is_aligned_ = false;
+  StatementAlignment::Rows rows_ = StatementAlignment::Rows::kShowOneSchema;
   std::optional<StatementAlignment::Turn> turn_;
 };
 

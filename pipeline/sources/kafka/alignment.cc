@@ -1,5 +1,7 @@
 #include "pipeline/sources/kafka/alignment.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -7,6 +9,7 @@ namespace driftless {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain(50);  // whether the pipeline stops
+constexpr std::chrono::seconds kTellOfWait(30);
 
 // Identities aside: what partitions must agree about.
 bool SameShape(const TableSchema& a, const TableSchema& b) {
@@ -78,8 +81,14 @@ StatementAlignment::Turn StatementAlignment::Arrive(size_t partition, StatementM
     if (turn == Turn::kFollow && mark.run == 0) lane.unmarked = mark.number;
     return turn;
   };
+  const auto tell_at = std::chrono::steady_clock::now() + kTellOfWait;
+  bool is_told = false;
   while (true) {
     if (output.stopping()) return go_on(Turn::kStop);
+    if (!is_told && std::chrono::steady_clock::now() >= tell_at) {
+      is_told = true;
+      TellOfWait(partition);
+    }
     if (IsSent(mark)) return go_on(knows ? Turn::kSkip : Turn::kFollow);
     if (const auto meeting = Meet(); meeting && meeting->first == mark) {
       if (!meeting->in_all) return go_on(Turn::kSkip);
@@ -92,6 +101,20 @@ StatementAlignment::Turn StatementAlignment::Arrive(size_t partition, StatementM
     }
     moved_.wait_for(lock, kLookAgain);
   }
+}
+
+// A statement that stands in some partitions only would be waited for in silence.
+void StatementAlignment::TellOfWait(size_t partition) const {
+  std::string others;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const bool is_here =
+        lanes_[i].has_ended || (lanes_[i].has_arrived && !IsSent(lanes_[i].arrived));
+    if (!is_here) others += (others.empty() ? "" : ", ") + std::to_string(i);
+  }
+  spdlog::warn(
+      "kafka source: {}: partition {} waits at a statement until partitions {} have come to it: a "
+      "statement takes effect when it has been reached in all of them",
+      topic_, partition, others);
 }
 
 StatementAlignment::Turn StatementAlignment::ArriveUnmarked(size_t partition,
@@ -113,7 +136,8 @@ uint64_t StatementAlignment::unmarked(size_t partition) const {
   return lanes_[partition].unmarked;
 }
 
-Result<bool> StatementAlignment::Announce(const StatementChange& change, const std::string& topic,
+Result<bool> StatementAlignment::Announce(size_t partition, Rows rows,
+                                          const StatementChange& change, const std::string& topic,
                                           const SourceOutput& output) {
   const bool creates =
       change.parts.size() == 1 && change.parts.front().kind() == EventKind::kCreateTable;
@@ -125,22 +149,40 @@ Result<bool> StatementAlignment::Announce(const StatementChange& change, const s
             "Partitions see changes at different rows. Write the topic with statements in every "
             "partition (schema.change.events: inline), or with one partition.");
   };
-  if (!creates) return refuse("changes its schema");
+  if (!creates && rows == Rows::kShowOneSchema) return refuse("changes its schema");
   std::unique_lock<std::mutex> lock(mutex_);
   const TableSchemaPtr schema = change.after();
-  const auto [known, is_first] = announced_.emplace(change.table, Shown{schema, false});
-  if (is_first) return true;
-  const Shown& shown = known->second;
-  if (!SameShape(*shown.schema, *schema)) return refuse("looks different by partition");
-  // No row may come in front of the table.
-  while (!shown.is_sent && !output.stopping()) moved_.wait_for(lock, kLookAgain);
-  return false;
+  const uint64_t behind = Behind(partition, rows);
+  const auto [known, is_first] =
+      announced_.emplace(std::pair(behind, change.table), Shown{schema, false});
+  Shown& shown = known->second;
+  if (!is_first && SameShape(*shown.schema, *schema)) {
+    // No row may come in front of the table.
+    while (!shown.is_sent && !output.stopping()) moved_.wait_for(lock, kLookAgain);
+    return false;
+  }
+  const bool goes_on = rows == Rows::kMayChange && change.before() != nullptr &&
+                       SameShape(*change.before(), *shown.schema);
+  if (!is_first && !goes_on) return refuse("looks different by partition");
+  shown = Shown{schema, false};
+  if (rows == Rows::kMayChange) learnt_.emplace_back(behind, schema);
+  return true;
 }
 
-void StatementAlignment::Announced(const TablePath& table) {
+void StatementAlignment::Announced(size_t partition, Rows rows, const TablePath& table) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  announced_[table].is_sent = true;
+  const uint64_t behind = Behind(partition, rows);
+  announced_[{behind, table}].is_sent = true;
   moved_.notify_all();
+}
+
+std::vector<TableSchemaPtr> StatementAlignment::Learnt(uint64_t statement) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<TableSchemaPtr> learnt;
+  for (const auto& [behind, schema] : learnt_) {
+    if (behind == statement) learnt.push_back(schema);
+  }
+  return learnt;
 }
 
 }  // namespace driftless

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pipeline/sources/kafka/statement_mark.h"
@@ -20,7 +21,9 @@ namespace driftless {
 // partitions, by their marks (our sink's) or by how many there were. Thread-safe.
 class StatementAlignment {
  public:
-  explicit StatementAlignment(size_t partitions) : lanes_(partitions) {}
+  // `topic` is for people.
+  explicit StatementAlignment(size_t partitions, std::string topic = "")
+      : topic_(std::move(topic)), lanes_(partitions) {}
 
   // A partition begins behind the statement with the mark `last`, and behind its first `unmarked`
   // ones without a mark (known from its position).
@@ -46,12 +49,18 @@ class StatementAlignment {
   void Sent(size_t partition);
   uint64_t unmarked(size_t partition) const;
 
+  // kMayChange: rows between two statements may show that a table has changed, because they
+  // describe themselves and every partition takes up what the others learn (Learnt).
+  enum class Rows : uint8_t { kShowOneSchema, kMayChange };
   // Without statements the first rows of a partition show the table; all must show the same one.
   // True: this partition is the first and sends it, before it calls Announced; others wait for that
   // (false, also where the pipeline stops meanwhile). Errors: kUnsupported where partitions differ.
-  Result<bool> Announce(const StatementChange& change, const std::string& topic,
-                        const SourceOutput& output);
-  void Announced(const TablePath& table);
+  Result<bool> Announce(size_t partition, Rows rows, const StatementChange& change,
+                        const std::string& topic, const SourceOutput& output);
+  void Announced(size_t partition, Rows rows, const TablePath& table);
+  // What was announced behind the statement without a mark of this number, in front of the next
+  // one; whole once all partitions have come there. A partition takes it up before the statement.
+  std::vector<TableSchemaPtr> Learnt(uint64_t statement) const;
 
  private:
   struct Lane {
@@ -76,13 +85,22 @@ class StatementAlignment {
   };
   std::optional<Meeting> Meet() const;  // none while a partition is still on its way
 
+  uint64_t Behind(size_t partition, Rows rows) const {
+    return rows == Rows::kMayChange ? lanes_[partition].unmarked : 0;
+  }
+
+  void TellOfWait(size_t partition) const;
+
+  const std::string topic_;
   mutable std::mutex mutex_;
   std::condition_variable moved_;
   std::vector<Lane> lanes_;
   // That were sent on in this process, or before it.
   uint64_t sent_unmarked_ = 0;
   std::vector<StatementMark> sent_;  // with a mark: what a partition may still come to, in order
-  std::map<TablePath, Shown> announced_;
+  // By the number of the statement before it (0 where rows show one schema): the last one, and all.
+  std::map<std::pair<uint64_t, TablePath>, Shown> announced_;
+  std::vector<std::pair<uint64_t, TableSchemaPtr>> learnt_;
 };
 
 }  // namespace driftless

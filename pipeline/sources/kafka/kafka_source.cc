@@ -40,24 +40,33 @@ class KafkaSource : public Source {
     }
     topics_ = std::move(*topics);
     const std::string schema_topic = SchemaTopicOf(topics_);
-    std::shared_ptr<SchemaTopic> schemas;
+    std::shared_ptr<SchemaTopic> of_all;
     std::shared_ptr<StatementAlignment> all;
     if (!schema_topic.empty()) {
       auto started = SchemaTopic::Start(options_.consumer, schema_topic, context_.clock);
       if (!started) return std::move(started.error()).Context("kafka source");
-      schemas = std::move(*started);
+      of_all = std::move(*started);
       size_t count = 0;
       for (const auto& [topic, partitions] : topics_) {
         count += topic == schema_topic ? 0 : static_cast<size_t>(partitions);
       }
       // A statement may be about tables of any topic.
-      if (count > 1) all = std::make_shared<StatementAlignment>(count);
+      if (count > 1) all = std::make_shared<StatementAlignment>(count, "all topics");
     }
     for (const auto& [topic, count] : topics_) {
       if (topic == schema_topic) continue;
       std::shared_ptr<StatementAlignment> alignment = all;
-      if (schemas == nullptr && count > 1) {
-        alignment = std::make_shared<StatementAlignment>(static_cast<size_t>(count));
+      std::shared_ptr<SchemaTopic> schemas = of_all;
+      if (of_all == nullptr && count > 1) {
+        const bool is_canals = options_.stream.records == debezium::RecordFormat::kCanalJson;
+        const auto partitions = static_cast<size_t>(count);
+        alignment = std::make_shared<StatementAlignment>(partitions, topic);
+        if (is_canals) {
+          auto of_topic =
+              SchemaTopic::OfCanal(options_.consumer, topic, partitions, context_.clock);
+          if (!of_topic) return std::move(of_topic.error()).Context("kafka source");
+          schemas = std::move(*of_topic);
+        }
       }
       for (int32_t i = 0; i < count; ++i) {
         const size_t index = all == nullptr ? static_cast<size_t>(i) : partitions_.size();

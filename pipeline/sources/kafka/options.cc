@@ -277,6 +277,8 @@ Result<void> ReadProperties(const OptionValues& values, KafkaSourceOptions* opti
   properties.emplace("fetch.wait.max.ms", "50");
   properties.emplace("queued.max.messages.kbytes", "16384");
   properties.emplace("socket.nagle.disable", "true");
+  properties.emplace("consume.callback.max.messages",
+                     std::to_string(KafkaSourceOptions::kMessagesPerCall));
   return {};
 }
 

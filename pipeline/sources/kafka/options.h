@@ -17,6 +17,8 @@ enum class KafkaStart : uint8_t { kGroupOffsets, kEarliest, kLatest, kTimestamp,
 
 // What the user configured for a source of `type: kafka`.
 struct KafkaSourceOptions {
+  static constexpr int kMessagesPerCall = 1000;  // between two looks at the clock
+
   kafka::Properties consumer;
   std::string bootstrap_servers;
   std::string group;                // empty: none

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pipeline/sources/kafka/aligning_output.h"
+#include "pipeline/sources/kafka/canal_statements.h"
 #include "pipeline/sources/kafka/resume.h"
 #include "sinks/clients/kafka/statement_header.h"
 
@@ -18,7 +19,6 @@ namespace driftless {
 namespace {
 
 constexpr int kCallMs = 15'000;
-constexpr size_t kMessagesPerCall = 1000;
 
 struct DestroyTopic {
   void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
@@ -60,6 +60,12 @@ class KafkaPartitionReader::Reading {
         flush_interval_us_(std::clamp<int64_t>(context.max_wait_ms, 1, 1000) * 1000) {
     point_.stream = stream;
     topic_.reset(rd_kafka_topic_new(client_.handle(), partition_.topic.c_str(), nullptr));
+    if (partition_.schemas == nullptr || !partition_.schemas->is_canals()) return;
+    canal_ = std::make_unique<CanalStatements>(
+        partition_, CanalStatements::Reader{
+                        [this](const CanalStatements::IsDue& due) { return TakeStatements(due); },
+                        [this] { return CatchUp(); }, &cursor_, &stream_, &output_, context.clock,
+                        options.schema_wait_ms * 1000, options.bounded});
   }
 
   Result<void> Run(const CutPosition& from, const std::function<Result<void>()>& check_topics) {
@@ -87,7 +93,16 @@ class KafkaPartitionReader::Reading {
   debezium::StreamOptions StreamOptionsOf(const KafkaSourceOptions& options) {
     debezium::StreamOptions stream = options.stream;
     if (partition_.schemas != nullptr) {
-      stream.more_statements = [this](const Point& row) { return WaitForStatements(row); };
+      if (partition_.schemas->is_canals()) {
+        stream.before_message = [this](const debezium::Record& record) {
+          return canal_->BeforeMessage(record);
+        };
+        stream.more_statements = [this](debezium::Patience patience) {
+          return canal_->WaitForMore(patience);
+        };
+      } else {
+        stream.more_statements = [this](debezium::Patience) { return WaitForStatements(); };
+      }
       // Each partition meets the statement: a table cannot wait in all of them at one place.
       const OnUnparsedDdl on_unparsed = stream.on_unparsed_ddl.value_or(context_.on_unparsed_ddl);
       if (on_unparsed == OnUnparsedDdl::kPark) stream.on_unparsed_ddl = OnUnparsedDdl::kFail;
@@ -106,13 +121,21 @@ class KafkaPartitionReader::Reading {
     const auto last = from.Last(point_.stream);
     if (!last) {
       if (partition_.alignment != nullptr) partition_.alignment->Begin(partition_.index, 0);
-      return StartOffset(low);
+      DRIFTLESS_ASSIGN_OR_RETURN(const int64_t start, StartOffset(low));
+      if (canal_ != nullptr && canal_->is_home()) {
+        cursor_.next = static_cast<uint64_t>(start);
+        partition_.schemas->Begin(cursor_.next);
+      } else if (canal_ != nullptr) {
+        partition_.schemas->Begin(std::nullopt);
+      }
+      return start;
     }
     const KafkaResume resume = KafkaResume::Parse(from.Resume(point_.stream));
     if (partition_.alignment != nullptr) {
       partition_.alignment->Begin(partition_.index, resume.statements, resume.last);
     }
-    records_ = resume.records;
+    cursor_.next = resume.records;
+    if (canal_ != nullptr) partition_.schemas->Begin(cursor_.next);
     next_offset_ = resume.NextOffset(*last);
     point_ = *last;
     has_point_ = true;
@@ -165,31 +188,28 @@ class KafkaPartitionReader::Reading {
     return next_offset_;
   }
 
+  bool IsHome() const { return canal_ != nullptr && canal_->is_home(); }
   bool AtEnd() const { return options_.bounded && next_offset_ >= end_; }
 
   Result<void> Loop(const std::function<Result<void>()>& check_topics) {
     last_flush_us_ = last_check_us_ = last_row_us_ = context_.clock->MonotonicMicros();
-    std::vector<rd_kafka_message_t*> messages(kMessagesPerCall);
     while (!output_.stopping() && !AtEnd()) {
-      const int wait_ms = static_cast<int>(std::max<int64_t>(flush_interval_us_ / 1000, 1));
-      const ssize_t got = rd_kafka_consume_batch(topic_.get(), partition_.partition, wait_ms,
-                                                 messages.data(), messages.size());
+      // Returns as soon as anything is there, and takes all that is there under one lock.
+      caught_up_ = false;
+      const int got =
+          rd_kafka_consume_callback(topic_.get(), partition_.partition, WaitMs(), OnMessage, this);
       if (got < 0) return kafka::MakeKafkaError(rd_kafka_last_error(), "reading " + origin_);
-      Result<bool> taken = got == 0 ? TakeIdle() : true;
-      // Every statement that was in its topic before these rows were fetched.
-      if (got > 0 && partition_.schemas != nullptr) {
-        if (auto caught_up = partition_.schemas->CatchUp(kCallMs); !caught_up) {
-          taken = std::move(caught_up.error());
-        }
-      }
-      for (ssize_t i = 0; i < got; ++i) {
-        if (taken && *taken) taken = Take(*messages[static_cast<size_t>(i)]);
-        rd_kafka_message_destroy(messages[static_cast<size_t>(i)]);
-      }
-      if (!taken) return std::move(taken.error());
-      if (!*taken) break;
+      if (got == 0) taken_ = TakeIdle();
+      if (!taken_) return std::move(taken_.error());
+      if (!*taken_) break;
       const int64_t now_us = context_.clock->MonotonicMicros();
-      if (now_us - last_flush_us_ >= flush_interval_us_ && !Flush()) break;
+      if (got > 0) last_row_us_ = now_us;
+      // Where little comes at a time it need not wait for more.
+      const bool is_calm = got < KafkaSourceOptions::kMessagesPerCall;
+      const int64_t wait_us = is_calm ? flush_interval_us_ / 4 : flush_interval_us_;
+      if (now_us - last_flush_us_ >= (stream_.idle() ? flush_interval_us_ : wait_us) && !Flush()) {
+        break;
+      }
       if (options_.discovery_interval_ms > 0 &&
           now_us - last_check_us_ >= options_.discovery_interval_ms * 1000) {
         last_check_us_ = now_us;
@@ -197,7 +217,7 @@ class KafkaPartitionReader::Reading {
       }
     }
     if (auto failure = output_.TakeFailure()) return std::move(*failure);
-    if (!AtEnd() || partition_.schemas == nullptr || output_.stopping()) return {};
+    if (!AtEnd() || partition_.schemas == nullptr || IsHome() || output_.stopping()) return {};
     // The end of a bounded reading: statements without a row behind them.
     DRIFTLESS_TRY(partition_.schemas->CatchUp(kCallMs));
     DRIFTLESS_TRY(TakeStatements([](const SchemaTopic::Statement&) { return true; }));
@@ -205,53 +225,84 @@ class KafkaPartitionReader::Reading {
     return {};
   }
 
-  // The statements of the other topic that come next and that `is_due`; in front of the next
-  // record. False: the pipeline stops.
+  // How long nothing may come: until the rows that wait have waited long enough.
+  int WaitMs() const {
+    if (stream_.idle()) return static_cast<int>(std::max<int64_t>(flush_interval_us_ / 1000, 1));
+    const int64_t due_us = last_flush_us_ + flush_interval_us_ / 4;
+    const int64_t left_us = due_us - context_.clock->MonotonicMicros();
+    return static_cast<int>(std::clamp<int64_t>((left_us + 999) / 1000, 0, 1000));
+  }
+
+  static void OnMessage(rd_kafka_message_t* message, void* reading) {
+    auto* self = static_cast<Reading*>(reading);
+    // Behind the first one that stops the reading, or the end, the others of the call are let go.
+    if (self->taken_ && *self->taken_ && !self->AtEnd()) self->taken_ = self->TakeOne(*message);
+  }
+
+  Result<bool> TakeOne(const rd_kafka_message_t& message) {
+    if (canal_ == nullptr) DRIFTLESS_TRY(CatchUp());
+    return Take(message);
+  }
+
+  // Every statement that was in its topic before the rows of this call were fetched.
+  Result<void> CatchUp() {
+    if (caught_up_ || partition_.schemas == nullptr) return {};
+    caught_up_ = true;
+    return partition_.schemas->CatchUp(kCallMs);
+  }
+
+  // The statements from elsewhere that come next and that `is_due`; in front of the next record.
+  // False: the pipeline stops.
   template <typename IsDue>
   Result<bool> TakeStatements(const IsDue& is_due) {
-    while (const SchemaTopic::Statement* statement = partition_.schemas->Get(records_)) {
+    while (const SchemaTopic::Statement* statement = partition_.schemas->Get(cursor_.next)) {
       if (!is_due(*statement)) break;
       Point place = point_;
       place.offset = static_cast<uint64_t>(next_offset_);
       place.row = debezium::DebeziumStream::kChangeRow;
       const std::string origin = partition_.schemas->topic() +
                                  "/0:" + std::to_string(statement->offset) + ", before " + origin_;
-      output_.SetAligned(true);
-      auto taken = stream_.Statement(
-          statement->key, std::string_view(statement->value).substr(0, statement->value_bytes),
-          place, origin);
-      output_.SetAligned(false);
+      auto taken = canal_ != nullptr ? canal_->Take(*statement, place, origin)
+                                     : TakeAligned(*statement, place, origin);
       if (!taken || !*taken) return taken;
-      ++records_;
-      ++taken_statements_;
+      cursor_.next = statement->next;
+      ++cursor_.taken;
     }
     return true;
   }
 
+  Result<bool> TakeAligned(const SchemaTopic::Statement& statement, const Point& place,
+                           const std::string& origin) {
+    output_.SetAligned(true);
+    auto taken = stream_.Statement(statement.key, statement.text(), place, origin);
+    output_.SetAligned(false);
+    return taken;
+  }
+
   // Nothing new has come: statements that have been known for a while are carried out.
   Result<bool> TakeIdle() {
-    if (partition_.schemas == nullptr) return true;
+    if (partition_.schemas == nullptr || IsHome()) return true;
     const int64_t now_us = context_.clock->MonotonicMicros();
     if (now_us - last_row_us_ < kIdleUs) return true;
-    const uint64_t before = taken_statements_;
+    const uint64_t before = cursor_.taken;
     auto taken = TakeStatements([&](const SchemaTopic::Statement& statement) {
       return now_us - statement.seen_us >= kIdleUs;
     });
-    if (!taken || !*taken || taken_statements_ == before) return taken;
+    if (!taken || !*taken || cursor_.taken == before) return taken;
     const Point& last = stream_.last_statement();
     if (last.offset == static_cast<uint64_t>(next_offset_)) MoveTo(last);
     return true;
   }
 
   // A row that does not fit the schema at its place: its statement may be late.
-  Result<bool> WaitForStatements(const Point&) {
-    const uint64_t before = taken_statements_;
+  Result<bool> WaitForStatements() {
+    const uint64_t before = cursor_.taken;
     const int64_t end_us = context_.clock->MonotonicMicros() + options_.schema_wait_ms * 1000;
     while (!output_.stopping()) {
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, TakeStatementsBefore(row_place_));
-      if (!go_on || taken_statements_ > before) return go_on;
+      if (!go_on || cursor_.taken > before) return go_on;
       // The topic is beyond this row: what it does not fit will not come.
-      const SchemaTopic::Statement* next = partition_.schemas->Get(records_);
+      const SchemaTopic::Statement* next = partition_.schemas->Get(cursor_.next);
       if (next != nullptr || context_.clock->MonotonicMicros() >= end_us) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -269,10 +320,7 @@ class KafkaPartitionReader::Reading {
   void MoveTo(const Point& point) {
     point_ = point;
     has_point_ = true;
-    if (partition_.alignment != nullptr) {
-      resume_.statements = partition_.alignment->unmarked(partition_.index);
-    }
-    resume_.records = records_;
+    resume_.records = cursor_.next;
     resume_.next_offset = next_offset_;
   }
 
@@ -300,13 +348,13 @@ class KafkaPartitionReader::Reading {
     const std::string_view key =
         ColumnsOfKey({static_cast<const char*>(message.key), message.key_len}, &key_);
     next_offset_ = message.offset;
-    if (partition_.schemas != nullptr) {
-      last_row_us_ = context_.clock->MonotonicMicros();
+    if (canal_ == nullptr && partition_.schemas != nullptr) {
       if (auto place = LogPlaceOf(value)) row_place_ = std::move(place);
       DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, TakeStatementsBefore(row_place_));
       if (!go_on) return false;
     }
     const std::optional<MarkedStatement> marked = MarkOf(message, value);
+    if (canal_ != nullptr) canal_->At(message.offset, marked.has_value());
     std::optional<StatementAlignment::Turn> turn;
     if (marked) {
       if (!Flush()) return false;  // its rows are in front of it, and the position too
@@ -317,6 +365,7 @@ class KafkaPartitionReader::Reading {
       output_.SetTurn(turn);
       auto taken = stream_.Message(partition_.topic, key, value, next, origin_);
       output_.SetTurn(std::nullopt);
+      if (canal_ != nullptr) canal_->Done();
       if (!taken || !*taken) return taken;
     }
     if (marked && turn != StatementAlignment::Turn::kSkip) Passed(*marked, *turn);
@@ -333,7 +382,7 @@ class KafkaPartitionReader::Reading {
     int64_t offset = 0;
   };
   std::optional<MarkedStatement> MarkOf(const rd_kafka_message_t& message, std::string_view value) {
-    if (partition_.schemas != nullptr) return std::nullopt;
+    if (partition_.schemas != nullptr && canal_ == nullptr) return std::nullopt;
     rd_kafka_headers_t* headers = nullptr;
     const void* text = nullptr;
     size_t size = 0;
@@ -382,6 +431,10 @@ class KafkaPartitionReader::Reading {
     if (!stream_.Flush()) return false;
     if (!has_point_) return true;  // nothing was read yet
     if (stream_.in_statement()) return true;
+    if (partition_.alignment != nullptr) {
+      resume_.statements = partition_.alignment->unmarked(partition_.index);
+    }
+    if (canal_ != nullptr) resume_.records = cursor_.next = canal_->Cursor();
     return output_.Progress(point_, resume_.ToText(), stream_.last_event_time_ms());
   }
 
@@ -398,9 +451,11 @@ class KafkaPartitionReader::Reading {
   bool has_point_ = false;
   KafkaResume resume_;  // of point_
   int64_t next_offset_ = 0;
-  uint64_t records_ = 0;  // of the topic of statements that were taken
-  uint64_t taken_statements_ = 0;
-  std::optional<LogPlace> row_place_;  // of the last row
+  StatementCursor cursor_;                  // of statements from elsewhere
+  std::unique_ptr<CanalStatements> canal_;  // null: none of them are Canal's
+  std::optional<LogPlace> row_place_;       // of the last row
+  bool caught_up_ = false;                  // in this call
+  Result<bool> taken_ = true;               // what became of the last message
   int64_t last_row_us_ = 0;
   int64_t end_ = 0;  // behind the last record there was at the start
   int64_t last_flush_us_ = 0;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "sinks/clients/kafka/statement_header.h"
 #include "sinks/formats/json/json_index.h"
 
 namespace driftless {
@@ -62,34 +63,72 @@ std::optional<LogPlace> LogPlaceOf(std::string_view value) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<SchemaTopic>> SchemaTopic::Start(const kafka::Properties& consumer,
-                                                        const std::string& topic,
-                                                        const Clock* clock) {
+Result<std::unique_ptr<SchemaTopic>> SchemaTopic::Open(const kafka::Properties& consumer,
+                                                       const std::string& topic,
+                                                       const Clock* clock) {
   std::unique_ptr<SchemaTopic> schema_topic(new SchemaTopic());
   schema_topic->topic_ = topic;
   schema_topic->clock_ = clock;
   DRIFTLESS_ASSIGN_OR_RETURN(schema_topic->client_,
                              kafka::Client::Make(kafka::Role::kConsumer, consumer));
+  return schema_topic;
+}
+
+Result<std::unique_ptr<SchemaTopic>> SchemaTopic::Start(const kafka::Properties& consumer,
+                                                        const std::string& topic,
+                                                        const Clock* clock) {
+  DRIFTLESS_ASSIGN_OR_RETURN(auto schema_topic, Open(consumer, topic, clock));
   DRIFTLESS_ASSIGN_OR_RETURN(const auto found, schema_topic->client_->Describe(&topic, kCallMs));
   if (found.topics.empty() || found.topics.front().partitions != 1) {
     return MakeError(
         ErrorKind::kUnsupported,
         "schema-topic " + topic + " must have one partition: statements have an order");
   }
-  rd_kafka_t* handle = schema_topic->client_->handle();
-  schema_topic->handle_ = rd_kafka_topic_new(handle, topic.c_str(), nullptr);
+  DRIFTLESS_TRY(schema_topic->StartAt(std::nullopt));
+  return schema_topic;
+}
+
+Result<std::unique_ptr<SchemaTopic>> SchemaTopic::OfCanal(const kafka::Properties& consumer,
+                                                          const std::string& topic,
+                                                          size_t partitions, const Clock* clock) {
+  DRIFTLESS_ASSIGN_OR_RETURN(auto schema_topic, Open(consumer, topic, clock));
+  schema_topic->waits_for_ = partitions;
+  return schema_topic;
+}
+
+void SchemaTopic::Begin(std::optional<uint64_t> cursor) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (cursor && (!begin_ || *cursor < *begin_)) begin_ = cursor;
+  if (++begun_ < waits_for_) return;
+  if (auto started = StartAt(static_cast<int64_t>(begin_.value_or(0))); !started) {
+    failure_ = std::move(started.error());
+  }
+  moved_.notify_all();
+}
+
+Result<void> SchemaTopic::StartAt(std::optional<int64_t> offset) {
+  rd_kafka_t* handle = client_->handle();
+  handle_ = rd_kafka_topic_new(handle, topic_.c_str(), nullptr);
   int64_t low = 0;
   int64_t high = 0;
-  const auto err = rd_kafka_query_watermark_offsets(handle, topic.c_str(), 0, &low, &high, kCallMs);
+  const auto err =
+      rd_kafka_query_watermark_offsets(handle, topic_.c_str(), 0, &low, &high, kCallMs);
   if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::MakeKafkaError(err, "asking for the ends of schema-topic " + topic);
+    return kafka::MakeKafkaError(err, "asking for the ends of " + name());
   }
-  if (rd_kafka_consume_start(schema_topic->handle_, 0, low) != 0) {
-    return kafka::MakeKafkaError(rd_kafka_last_error(), "reading schema-topic " + topic);
+  next_offset_ = offset.value_or(low);
+  if (next_offset_ < low) {
+    return MakeError(ErrorKind::kNotFound, topic_ + "/0 begins at offset " + std::to_string(low) +
+                                               " now; its statements are needed from " +
+                                               std::to_string(next_offset_))
+        .Hint("The records between were deleted (retention). Start on a new state folder.");
   }
-  schema_topic->next_offset_ = low;
-  schema_topic->thread_ = std::thread([raw = schema_topic.get()] { raw->Read(); });
-  return schema_topic;
+  read_ = static_cast<uint64_t>(next_offset_);
+  if (rd_kafka_consume_start(handle_, 0, next_offset_) != 0) {
+    return kafka::MakeKafkaError(rd_kafka_last_error(), "reading " + name());
+  }
+  thread_ = std::thread([this] { Read(); });
+  return {};
 }
 
 SchemaTopic::~SchemaTopic() {
@@ -108,16 +147,21 @@ void SchemaTopic::Read() {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        Take({static_cast<const char*>(message->key), message->key_len},
-             {static_cast<const char*>(message->payload), message->len}, message->offset);
+        const std::string_view value(static_cast<const char*>(message->payload), message->len);
+        if (is_canals()) {
+          TakeCanal(value, *message);
+        } else {
+          Take({static_cast<const char*>(message->key), message->key_len}, value, message->offset);
+        }
         next_offset_ = message->offset + 1;
       } else if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         next_offset_ = std::max(next_offset_, message->offset);
       } else if (message->err != RD_KAFKA_RESP_ERR__TRANSPORT &&
                  message->err != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-        failure_ = kafka::MakeKafkaError(message->err, "reading schema-topic " + topic_);
+        failure_ = kafka::MakeKafkaError(message->err, "reading " + name());
       }
     }
+    read_ = static_cast<uint64_t>(next_offset_);
     moved_.notify_all();
     rd_kafka_message_destroy(message);
   }
@@ -135,14 +179,39 @@ void SchemaTopic::Take(std::string_view key, std::string_view value, int64_t off
     if (!seen_.insert(std::move(mark)).second) return;
   }
   statement.key = key;
+  statement.offset = offset;
+  statement.next = statements_.size() + 1;
+  Keep(std::move(statement), value);
+}
+
+// What our sink wrote stands in every partition.
+void SchemaTopic::TakeCanal(std::string_view value, const rd_kafka_message_s& message) {
+  built_ms_ = std::max(built_ms_.load(), CanalBuiltAt(value));
+  auto canal = CanalStatementOf(value);
+  if (!canal) return;
+  rd_kafka_headers_t* headers = nullptr;
+  const void* text = nullptr;
+  size_t size = 0;
+  if (rd_kafka_message_headers(&message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+      rd_kafka_header_get_last(headers, kafka::kStatementHeader, &text, &size) ==
+          RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return;
+  }
+  Statement statement;
+  statement.canal = std::move(*canal);
+  statement.offset = message.offset;
+  statement.next = static_cast<uint64_t>(message.offset) + 1;
+  Keep(std::move(statement), value);
+}
+
+void SchemaTopic::Keep(Statement statement, std::string_view value) {
   statement.value.reserve(value.size() + kJsonPadding);
   statement.value.assign(value);
   statement.value.append(kJsonPadding, '\0');
   statement.value_bytes = value.size();
-  statement.offset = offset;
   statement.seen_us = clock_->MonotonicMicros();
   statements_.push_back(std::move(statement));
-  size_ = statements_.size();
+  end_ = statements_.back().next;
 }
 
 Result<void> SchemaTopic::CatchUp(int timeout_ms) {
@@ -151,22 +220,24 @@ Result<void> SchemaTopic::CatchUp(int timeout_ms) {
   const auto err =
       rd_kafka_query_watermark_offsets(client_->handle(), topic_.c_str(), 0, &low, &high, kCallMs);
   if (err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return kafka::MakeKafkaError(err, "asking for the end of schema-topic " + topic_);
+    return kafka::MakeKafkaError(err, "asking for the end of " + name());
   }
   std::unique_lock<std::mutex> lock(mutex_);
   moved_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
                   [&] { return next_offset_ >= high || failure_ || stops_; });
   if (failure_) return *failure_;
   if (next_offset_ >= high) return {};
-  return MakeError(ErrorKind::kUnavailable, "schema-topic " + topic_ +
-                                                " was not read up to its end at offset " +
+  return MakeError(ErrorKind::kUnavailable, name() + " was not read up to its end at offset " +
                                                 std::to_string(high) + " in time");
 }
 
-const SchemaTopic::Statement* SchemaTopic::Get(size_t number) const {
-  if (number >= size_.load()) return nullptr;
+const SchemaTopic::Statement* SchemaTopic::Get(uint64_t cursor) const {
+  if (cursor >= end_.load()) return nullptr;
   const std::lock_guard<std::mutex> lock(mutex_);
-  return &statements_[number];
+  const auto found =
+      std::partition_point(statements_.begin(), statements_.end(),
+                           [&](const Statement& statement) { return statement.next <= cursor; });
+  return found == statements_.end() ? nullptr : &*found;
 }
 
 }  // namespace driftless

@@ -33,7 +33,6 @@ class CanalReader : public MessageReader {
     if (!index_.Build(value)) return Fail(index_.error());
     type_ = {};
     has_sql_ = is_ddl_ = false;
-    message_id_ = 0;
     JsonCursor cursor(index_);
     record->payload = cursor;
     JsonObjectWalk walk(&cursor);
@@ -55,7 +54,8 @@ class CanalReader : public MessageReader {
     if (name == "type") return ReadText(cursor, &type_text_, &type_);
     if (name == "gtid") return ReadText(cursor, &gtid_, &record->transaction);
     if (name == "es") return ReadNumber(cursor, &record->commit_time_ms);
-    if (name == "id") return ReadNumber(cursor, &message_id_);
+    if (name == "id") return ReadNumber(cursor, &record->batch);
+    if (name == "ts") return ReadNumber(cursor, &record->built_ms);
     if (name == "isDdl") is_ddl_ = cursor->Token() == "true";
     if (name == "sql") has_sql_ = cursor->Peek() == '"' && cursor->Token().size() > 2;
     JsonCursor at = *cursor;
@@ -69,7 +69,7 @@ class CanalReader : public MessageReader {
 
   bool Classify(Record* record) {
     // Programs that write Canal's form have no batch number, and write values their own way.
-    record->values_are_canals = message_id_ > 0;
+    record->values_are_canals = record->batch > 0;
     if (type_ == "INSERT" || type_ == "UPDATE" || type_ == "DELETE") {
       record->kind = RecordKind::kChange;
       record->op = type_ == "INSERT" ? Op::kInsert : type_ == "UPDATE" ? Op::kUpdate : Op::kDelete;
@@ -129,7 +129,6 @@ class CanalReader : public MessageReader {
   std::string_view type_;
   bool is_ddl_ = false;
   bool has_sql_ = false;
-  int64_t message_id_ = 0;
   JsonCursor data_at_, old_at_;
   std::optional<JsonArrayWalk> data_, old_;
 };

@@ -53,6 +53,8 @@ struct Record {
   std::string_view column_codes;   // its java.sql.Types
   std::string_view key_names;      // the primary key
   bool values_are_canals = false;  // written by Canal, not by another program in its form
+  int64_t built_ms = 0;            // when Canal made the message, which it does in their order
+  int64_t batch = 0;               // in which Canal sent it; counts from 1 at every start of Canal
 
   // The database or schema that names the table in its TablePath.
   std::string_view path_database() const { return schema.empty() ? database : schema; }

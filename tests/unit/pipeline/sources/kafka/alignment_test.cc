@@ -112,6 +112,64 @@ TEST(StatementAlignmentTest, AnEndedPartitionHoldsNobodyUp) {
             (std::vector<std::string>{"", "send send "}));
 }
 
+// What a row shows of a table, as a change.
+StatementChange Learnt(const TableSchemaPtr& before, const TableSchemaPtr& after) {
+  StatementChange change;
+  change.table = after->path;
+  change.inferred = true;
+  change.parts.push_back(
+      {0, before == nullptr ? ChangeDetail(CreateTable{}) : AddColumns{}, before, after});
+  return change;
+}
+
+TableSchemaPtr Table(int columns) {
+  auto schema = std::make_shared<TableSchema>();
+  schema->path = {"", "shop", "t"};
+  for (int i = 0; i < columns; ++i) {
+    schema->AddColumn("c" + std::to_string(i), LogicalType::Int());
+  }
+  return schema;
+}
+
+TEST(StatementAlignmentTest, WhatRowsShowBetweenTwoStatementsIsSentOnceAndToldToAll) {
+  using Rows = StatementAlignment::Rows;
+  StatementAlignment alignment(2, "t");
+  const Output output;
+  const auto announce = [&](size_t partition, TableSchemaPtr before, TableSchemaPtr after) {
+    const StatementChange change = Learnt(before, after);
+    auto sends = alignment.Announce(partition, Rows::kMayChange, change, "t", output);
+    if (!sends) return std::string("refused");
+    if (*sends) alignment.Announced(partition, Rows::kMayChange, change.table);
+    return std::string(*sends ? "sent" : "followed");
+  };
+  EXPECT_EQ(announce(0, nullptr, Table(1)), "sent");
+  EXPECT_EQ(announce(1, nullptr, Table(1)), "followed");
+  EXPECT_EQ(announce(1, Table(1), Table(2)), "sent");
+  EXPECT_EQ(announce(0, Table(1), Table(2)), "followed");
+  EXPECT_EQ(announce(0, Table(1), Table(3)), "refused") << "the other one shows two columns";
+  EXPECT_EQ(alignment.Learnt(0).size(), 2u);
+  EXPECT_EQ(alignment.Learnt(0).back()->columns.size(), 2u);
+  EXPECT_EQ(ReadAll(&alignment, {{{0, 0}}, {{0, 0}}}),
+            (std::vector<std::string>{"send ", "follow "}));
+  // Behind the statement everything may be another way.
+  EXPECT_TRUE(alignment.Learnt(1).empty());
+  EXPECT_EQ(announce(1, Table(2), Table(1)), "sent");
+  EXPECT_EQ(announce(0, Table(2), Table(1)), "followed");
+}
+
+TEST(StatementAlignmentTest, RowsWithoutAnOrderShowOneSchema) {
+  using Rows = StatementAlignment::Rows;
+  StatementAlignment alignment(2, "t");
+  const Output output;
+  EXPECT_TRUE(*alignment.Announce(0, Rows::kShowOneSchema, Learnt(nullptr, Table(1)), "t", output));
+  alignment.Announced(0, Rows::kShowOneSchema, Table(1)->path);
+  EXPECT_FALSE(
+      *alignment.Announce(1, Rows::kShowOneSchema, Learnt(nullptr, Table(1)), "t", output));
+  EXPECT_FALSE(
+      alignment.Announce(1, Rows::kShowOneSchema, Learnt(Table(1), Table(2)), "t", output));
+  EXPECT_FALSE(alignment.Announce(1, Rows::kShowOneSchema, Learnt(nullptr, Table(2)), "t", output));
+}
+
 TEST(StatementAlignmentTest, NobodyWaitsWhenThePipelineStops) {
   StatementAlignment alignment(2);
   Output output;
