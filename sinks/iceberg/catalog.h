@@ -44,6 +44,11 @@ class Catalog {
   // Checks that it answers; no side effect that stays. Gives what it is, for people.
   virtual Result<std::string> Connect() = 0;
   virtual std::string identity() const = 0;
+  // The properties of the catalog that hold: `own`, joined with what its server says.
+  virtual Result<std::map<std::string, std::string>> EffectiveProperties(
+      std::map<std::string, std::string> own) {
+    return own;
+  }
   // nullopt: no such table.
   virtual Result<std::optional<LoadedTable>> Load(const TablePath& table) = 0;
   // Also the namespace. Errors: kAlreadyExists; kCommitUnknown.

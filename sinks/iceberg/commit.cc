@@ -13,6 +13,7 @@
 #include "sinks/iceberg/deletion_vector.h"
 #include "sinks/iceberg/expire.h"
 #include "sinks/iceberg/manifest_writer.h"
+#include "sinks/iceberg/needless_deletes.h"
 #include "sinks/iceberg/partition.h"
 #include "sinks/iceberg/table_scan.h"
 #include "sinks/lake/in_parallel.h"
@@ -60,9 +61,12 @@ struct Attempt {
   Committable files;
   LoadedTable base;
   MetadataChange change;
-  // By batch; written once, used again by every round.
+  // By batch; written once, used again by every round that finds rows in the table as that did.
   std::vector<std::vector<ManifestFile>> manifests;
-  std::vector<std::string> written;  // URIs of this round
+  bool for_rows = false;
+  bool may_be_committed = false;      // some round had no answer
+  std::vector<std::string> needless;  // URIs of deletes that the manifests leave out
+  std::vector<std::string> written;   // URIs of this round
   Result<void> outcome;
   bool committed = false;
   int round = 0;
@@ -85,21 +89,27 @@ class CommitRun {
     }
     attempt->base = *std::move(loaded);
     attempt->committed = IsCommitted(attempt->base.metadata, identity, attempt->files);
-    // Durable, too: whoever made it may have died before it was.
-    if (attempt->committed) return attempt->base.files.store()->SyncAll();
+    if (attempt->committed) {
+      attempt->needless.clear();  // which round it was is not known
+      // Durable, too: whoever made it may have died before it was.
+      return attempt->base.files.store()->SyncAll();
+    }
     DeleteWritten(attempt);  // of a round that was in conflict
     const TableMetadata& metadata = attempt->base.metadata;
     attempt->change = {};
     DRIFTLESS_ASSIGN_OR_RETURN(const std::string directory, attempt->base.Directory());
     lake::FileNames names(lake::FileOwner(identity.pipeline, identity.sink, identity.table),
                           identity.cut, identity.attempt);
-    if (attempt->manifests.empty()) {
-      DRIFTLESS_TRY(WriteManifests(attempt, {&attempt->base, directory, &names, nullptr}));
-    }
-    const ManifestWriter writer(&attempt->base, directory, &names, &attempt->written);
     const Snapshot* parent = metadata.current_snapshot();
     DRIFTLESS_ASSIGN_OR_RETURN(std::vector<ManifestFile> current,
                                LiveManifests(attempt->base, parent));
+    const bool has_rows = std::ranges::any_of(
+        current, [](const ManifestFile& manifest) { return !manifest.deletes; });
+    if (attempt->manifests.empty() || attempt->for_rows != has_rows) {
+      attempt->for_rows = has_rows;
+      DRIFTLESS_TRY(WriteManifests(attempt, {&attempt->base, directory, &names, nullptr}));
+    }
+    const ManifestWriter writer(&attempt->base, directory, &names, &attempt->written);
     DRIFTLESS_ASSIGN_OR_RETURN(current, MergeManifests(writer, std::move(current)));
     std::vector<std::vector<ManifestFile>> added = attempt->manifests;
     std::set<std::string> replaced;
@@ -206,9 +216,23 @@ class CommitRun {
     return entries;
   }
 
-  Result<void> WriteManifests(Attempt* attempt, const ManifestWriter& writer) const {
+  static Result<void> WriteManifests(Attempt* attempt, const ManifestWriter& writer) {
+    const Committable& files = attempt->files;
+    const TableMetadata& metadata = attempt->base.metadata;
+    const PartitionSpec* const spec = metadata.FindSpec(files.spec_id);
+    const Schema* const schema = metadata.FindSchema(files.schema_id);
+    if (!attempt->may_be_committed) {
+      for (const std::vector<ManifestFile>& batch : attempt->manifests) {
+        for (const ManifestFile& manifest : batch) (void)attempt->base.files.Delete(manifest.path);
+      }
+    }
+    std::vector<std::vector<DataFile>> batches = files.batches;
+    attempt->needless.clear();
+    if (!attempt->for_rows && spec != nullptr && schema != nullptr) {
+      batches = WithoutNeedlessDeletes(*schema, *spec, files.batches, &attempt->needless);
+    }
     std::vector<std::vector<ManifestFile>> written;
-    for (const std::vector<DataFile>& batch : attempt->files.batches) {
+    for (const std::vector<DataFile>& batch : batches) {
       DRIFTLESS_ASSIGN_OR_RETURN(
           std::vector<ManifestFile> manifests,
           writer.WriteAll(EntriesOf(attempt->files, batch), attempt->files.schema_id));
@@ -475,6 +499,7 @@ Result<void> IcebergCommitter::Commit(std::span<const CommitToken> tokens) const
       // conflict, since a repeated request may have been in conflict with itself; if the look finds
       // nothing, what was written goes.
       if (sent[i]->committed || sent[i]->outcome.error().kind() == ErrorKind::kCommitUnknown) {
+        sent[i]->may_be_committed = true;
         sent[i]->written.clear();
       } else if (sent[i]->outcome.error().kind() != ErrorKind::kConflict) {
         run.DeleteWritten(sent[i]);
@@ -485,6 +510,7 @@ Result<void> IcebergCommitter::Commit(std::span<const CommitToken> tokens) const
       Attempt& attempt = attempts.front();
       if (attempt.committed) {
         for (const std::string& uri : attempt.files.removals) (void)attempt.base.files.Delete(uri);
+        for (const std::string& uri : attempt.needless) (void)attempt.base.files.Delete(uri);
         attempts.erase(attempts.begin());
       } else {
         const Error& error = attempt.outcome.error();

@@ -293,7 +293,7 @@ Result<DataFile> WritePositionDeletes(const FilePlace& place, std::vector<Delete
     }
   }
   const ChangeBatchPtr batch = builder.Seal();
-  const std::vector<lake::RowImage> images = {{batch->after(), {}}};
+  const std::vector<lake::RowImage> images = {{batch->after()}};
   std::vector<lake::ParquetColumn> columns(2);
   columns[0].name = "file_path";
   columns[0].type = LogicalType::String().NotNull();

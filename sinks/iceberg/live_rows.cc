@@ -48,7 +48,7 @@ Result<void> LiveRows::Advance(size_t at) {
   DRIFTLESS_ASSIGN_OR_RETURN(const bool more, head.scan.Next(&head.row));
   if (!more) return {};
   if (order_ != nullptr) {
-    head.key = order_->Of({head.row.row.rows->values->after(), {}}, head.row.row.row);
+    head.key = order_->Of({head.row.row.rows->values->after()}, head.row.row.row);
   }
   heap_.push_back(at);
   std::ranges::push_heap(heap_, [this](size_t a, size_t b) { return IsLater(a, b); });

@@ -170,15 +170,11 @@ Result<Partitioner> Partitioner::Make(const Schema& schema, const PartitionSpec&
   return partitioner;
 }
 
-PartitionTuple Partitioner::Of(std::span<const ColumnView> views, int64_t row,
-                               std::span<const ColumnView> fallback) const {
+PartitionTuple Partitioner::Of(std::span<const ColumnView> views, int64_t row) const {
   PartitionTuple tuple;
   tuple.reserve(parts_.size());
   for (const Part& part : parts_) {
-    const auto at = static_cast<size_t>(part.column);
-    const ColumnView* view = part.column < 0 ? nullptr : &views[at];
-    if (view != nullptr && view->IsAbsent(row))
-      view = at < fallback.size() ? &fallback[at] : nullptr;
+    const ColumnView* view = part.column < 0 ? nullptr : &views[static_cast<size_t>(part.column)];
     if (view == nullptr || view->IsNull(row) || part.transform == "void") {
       tuple.emplace_back();
       continue;

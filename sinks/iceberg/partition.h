@@ -18,9 +18,7 @@ class Partitioner {
                                   const std::vector<int>& image_columns);
 
   bool is_partitioned() const { return !parts_.empty(); }
-  // `fallback`: the values of columns that `views` say are absent.
-  PartitionTuple Of(std::span<const ColumnView> views, int64_t row,
-                    std::span<const ColumnView> fallback = {}) const;
+  PartitionTuple Of(std::span<const ColumnView> views, int64_t row) const;
   // "region=EU/ts_day=2026-01-31/", escaped as URLs are; empty where there is no partition.
   std::string Path(const PartitionTuple& tuple) const;
 

@@ -38,6 +38,9 @@ class RestCatalog : public Catalog {
     return std::string("Apache Iceberg (REST catalog)");
   }
   std::string identity() const override { return identity_; }
+  Result<Properties> EffectiveProperties(Properties) override {
+    return session_->EffectiveProperties();  // made of the same ones
+  }
 
   Result<std::optional<LoadedTable>> Load(const TablePath& table) override {
     DRIFTLESS_ASSIGN_OR_RETURN(std::optional<LoadAnswer> answer, Ask(*session_, NameOf(table)));

@@ -190,6 +190,16 @@ Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& st
   return change;
 }
 
+void AddCatalogDefaults(const std::map<std::string, std::string>& catalog,
+                        std::map<std::string, std::string>* table) {
+  constexpr std::string_view kDefault = "table-default.";
+  constexpr std::string_view kOverride = "table-override.";
+  for (const auto& [key, value] : catalog) {
+    if (key.starts_with(kDefault)) table->emplace(key.substr(kDefault.size()), value);
+    if (key.starts_with(kOverride)) (*table)[key.substr(kOverride.size())] = value;
+  }
+}
+
 Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition,
                          const std::vector<std::string>& sort) {
   NewTable created;

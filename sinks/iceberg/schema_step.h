@@ -10,6 +10,11 @@ namespace driftless::iceberg {
 // step expects.
 Result<MetadataChange> SchemaAfter(const TableMetadata& metadata, const Step& step);
 
+// As the catalogs of the reference implementation: a property "table-default.K" of the catalog
+// gives K to tables that are created without it, "table-override.K" to all.
+void AddCatalogDefaults(const std::map<std::string, std::string>& catalog,
+                        std::map<std::string, std::string>* table);
+
 // What a step that creates a table creates. `partition` and `sort`: expressions as in the options
 // partition.key and sort.key.
 Result<NewTable> TableOf(const SinkTable& table, const std::vector<std::string>& partition,

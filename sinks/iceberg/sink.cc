@@ -135,9 +135,13 @@ class IcebergSink : public Sink {
     const auto configured = options_.partition_keys.find(name);
     if (configured != options_.partition_keys.end()) partition = configured->second;
     const auto sort = options_.sort_keys.find(name);
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto properties,
+                               catalog_->EffectiveProperties(options_.catalog_properties));
+    SinkTable table = *step.after;
+    AddCatalogDefaults(properties, &table.options);
     DRIFTLESS_ASSIGN_OR_RETURN(
         NewTable created,
-        TableOf(*step.after, partition,
+        TableOf(table, partition,
                 sort == options_.sort_keys.end() ? std::vector<std::string>() : sort->second));
     created.properties[std::string(kChangeProperty)] = lake::StepMark(plan.change_id, index);
     created.properties.emplace("write.metadata.delete-after-commit.enabled", "true");

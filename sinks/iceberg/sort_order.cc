@@ -37,13 +37,8 @@ Result<SortField> ReadField(const dom::element& json) {
 }
 
 const ColumnView* ValueOf(const lake::RowImage& image, uint32_t row, int column) {
-  const auto at = static_cast<size_t>(column);
-  const ColumnView* view = &image.columns[at];
-  if (view->IsAbsent(row)) {
-    if (at >= image.fallback.size()) return nullptr;
-    view = &image.fallback[at];
-  }
-  return view->IsNull(row) || view->IsAbsent(row) ? nullptr : view;
+  const ColumnView* view = &image.columns[static_cast<size_t>(column)];
+  return view->IsNull(row) ? nullptr : view;
 }
 
 }  // namespace
@@ -139,7 +134,7 @@ Result<RowSorter> RowSorter::Make(const Schema& schema, const SortOrder& order,
 RowSorter::Row RowSorter::Of(const lake::RowImage& image, uint32_t row) const {
   Row result{image, row, {}};
   if (transforms_.is_partitioned()) {
-    result.transformed = transforms_.Of(image.columns, row, image.fallback);
+    result.transformed = transforms_.Of(image.columns, row);
   }
   return result;
 }

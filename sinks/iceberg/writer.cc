@@ -97,13 +97,12 @@ class IcebergWriter : public TableWriter {
   int64_t buffered_bytes() const override { return waiting_.bytes() + removed_bytes_; }
 
  private:
-  Group* FindGroup(std::span<const ColumnView> views, std::span<const ColumnView> fallback,
-                   uint32_t row) {
+  Group* FindGroup(std::span<const ColumnView> views, uint32_t row) {
     if (!partitioner_.is_partitioned()) {
       if (last_group_ == nullptr) last_group_ = &groups_[""];
       return last_group_;
     }
-    PartitionTuple tuple = partitioner_.Of(views, row, fallback);
+    PartitionTuple tuple = partitioner_.Of(views, row);
     // Rows of one partition tend to come together.
     if (last_group_ != nullptr && last_group_->partition == tuple) return last_group_;
     Group& group = groups_[TupleKey(tuple)];
@@ -115,7 +114,7 @@ class IcebergWriter : public TableWriter {
   Result<void> AddKeyed(std::span<const ColumnView> views, uint32_t image, uint32_t row,
                         RowKind kind) {
     if (order_.HasNull(views, row)) return lake::NoKey();
-    FindGroup(views, {}, row)->keyed.Add(order_, views, RowRef(image, row, kind));
+    FindGroup(views, row)->keyed.Add(order_, views, RowRef(image, row, kind));
     waiting_.CountRow();
     return {};
   }
@@ -154,13 +153,13 @@ class IcebergWriter : public TableWriter {
       if (ops[row] == Op::kDelete) continue;
       if (!removed_.empty()) {
         // A row that goes and comes back as it was never went: rows are a multiset.
-        const std::string text = RowText(batch.after(), batch.before(), row);
+        const std::string text = RowText(batch.after(), row);
         if (const auto found = removed_.find(text); found != removed_.end()) {
           if (--found->second == 0) removed_.erase(found);
           continue;
         }
       }
-      Group* group = FindGroup(batch.after(), batch.before(), row);
+      Group* group = FindGroup(batch.after(), row);
       group->refs.emplace_back(image, row, RowKind::kInsert);
       waiting_.CountRow();
     }
@@ -177,19 +176,16 @@ class IcebergWriter : public TableWriter {
       }
     }
     if (!missing.empty()) return lake::NoWholeBeforeImage(missing, batch.source().point(row));
-    std::string text = RowText(batch.before(), {}, row);
+    std::string text = RowText(batch.before(), row);
     removed_bytes_ += static_cast<int64_t>(text.size()) + 64;
     ++removed_[std::move(text)];
     return {};
   }
 
-  std::string RowText(std::span<const ColumnView> views, std::span<const ColumnView> fallback,
-                      uint32_t row) const {
+  std::string RowText(std::span<const ColumnView> views, uint32_t row) const {
     std::vector<ColumnView> columns;
     for (const int image : row_images_) {
-      const auto at = static_cast<size_t>(image);
-      const bool absent = views[at].IsAbsent(row) && at < fallback.size();
-      columns.push_back(absent ? fallback[at] : views[at]);
+      columns.push_back(views[static_cast<size_t>(image)]);
     }
     std::string text;
     lake::AppendRowJson(row_fields_, columns, row, &text);
@@ -249,7 +245,7 @@ class IcebergWriter : public TableWriter {
     if (!removed_.empty()) {
       std::erase_if(group->refs, [&](const RowRef ref) {
         const RowImage& image = waiting_.images()[ref.image];
-        const auto found = removed_.find(RowText(image.columns, image.fallback, ref.row));
+        const auto found = removed_.find(RowText(image.columns, ref.row));
         if (found == removed_.end()) return false;
         if (--found->second == 0) removed_.erase(found);
         return true;

@@ -35,32 +35,21 @@ int64_t FloorDivide(int64_t value, int64_t divisor) {
 
 // One column over all images of an input.
 struct ColumnInput {
-  std::vector<const ColumnView*> views;      // by image; null: all values are null
-  std::vector<const ColumnView*> fallbacks;  // by image; null: none
-  bool any_absent = false;
+  std::vector<const ColumnView*> views;  // by image; null: all values are null
 
   ColumnInput(const EncodeInput& input, int column) {
     views.reserve(input.images.size());
-    fallbacks.reserve(input.images.size());
     for (const RowImage& image : input.images) {
       const auto at = static_cast<size_t>(column);
       const bool there = column >= 0 && at < image.columns.size();
       views.push_back(there ? &image.columns[at] : nullptr);
-      const bool back = column >= 0 && at < image.fallback.size();
-      fallbacks.push_back(back ? &image.fallback[at] : nullptr);
-      any_absent |= there && image.columns[at].absent != nullptr;
     }
   }
 
   // The view that has the value of a row, or null where the value is null.
   const ColumnView* Find(RowRef ref) const {
     const ColumnView* view = views[ref.image];
-    if (view == nullptr) return nullptr;
-    if (any_absent && view->IsAbsent(ref.row)) {
-      view = fallbacks[ref.image];
-      if (view == nullptr) return nullptr;
-    }
-    return view->IsNull(ref.row) ? nullptr : view;
+    return view == nullptr || view->IsNull(ref.row) ? nullptr : view;
   }
 };
 

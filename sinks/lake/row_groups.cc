@@ -16,7 +16,7 @@ Result<void> RowGroups::Add(const MergedRow& row) {
         index_.try_emplace(row.rows.get(), static_cast<uint32_t>(batches_.size()));
     if (is_new) {
       batches_.push_back(row.rows);
-      images_.push_back({row.rows->values->after(), {}});
+      images_.push_back({row.rows->values->after()});
       bytes_ += static_cast<int64_t>(row.rows->values->charged_bytes());
     }
   }

@@ -28,11 +28,10 @@ struct RowRef {
 };
 static_assert(sizeof(RowRef) == 8);
 
-// The columns of one image (after or before) of one batch, in the sink's order and types.
-// `fallback` gives the values that this image says are absent; empty where there is none.
+// The columns of one image (after or before) of one batch, in the sink's order and types, as
+// ProjectedBatch gives them: a value that is still absent is null.
 struct RowImage {
   std::span<const ColumnView> columns;
-  std::span<const ColumnView> fallback;
 };
 
 }  // namespace driftless::lake

@@ -12,8 +12,8 @@ Result<WaitingRows::Added> WaitingRows::Add(const ChangeBatchPtr& batch,
   Added added;
   DRIFTLESS_ASSIGN_OR_RETURN(added.batch, ProjectedBatch::Make(batch, projection, rows, reporter_));
   added.image = static_cast<uint32_t>(images_.size());
-  images_.push_back({added.batch->after(), added.batch->before()});
-  images_.push_back({added.batch->before(), {}});
+  images_.push_back({added.batch->after()});
+  images_.push_back({added.batch->before()});
   batch_bytes_ += static_cast<int64_t>(added.batch->charged_bytes()) *
                   static_cast<int64_t>(rows.size()) / batch->size();
   projected_bytes_ += added.batch->own_bytes();

@@ -209,7 +209,7 @@ Result<bool> RowRemover::RemoveFrom(const ManifestEntry& file, Match match,
     DRIFTLESS_ASSIGN_OR_RETURN(lake::FileRowsPtr batch, source->Next());
     if (batch == nullptr) break;
     const auto image = static_cast<uint32_t>(images.size());
-    images.push_back({batch->values->after(), {}});
+    images.push_back({batch->values->after()});
     for (uint32_t row = 0; row < batch->values->size(); ++row) {
       const RowContent content =
           ContentOf(own_format_.schema, own_columns_, batch->values->after(), row);

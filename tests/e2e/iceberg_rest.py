@@ -206,6 +206,8 @@ def tables_are_followed(driftless, folder):
             commits_arrive(pipeline, shop, process, "the first rows")
             shop.add_column("w")
             commits_arrive(pipeline, shop, process, "rows after ADD COLUMN")
+        # A cut of both tables is one transaction of the catalog.
+        check(any("transactions/commit 20" in line for line in peers.log()), f"no transaction over tables: {peers.log()}")
         for table, rows in shop.truth().items():
             check(canonical(peers.oracle_rows("shop." + table)) == rows, f"{table} as the reference implementation reads it")
         # The catalog gives out field ids anew, and the order follows them.

@@ -138,6 +138,10 @@ def replay(driftless, folder, version, tables):
     shop.stream.file.flush()
     pipeline.run()
     compare(pipeline, shop)
+    for table in tables:
+        # The three changes of the statement are one commit; the key is what it was.
+        first, second = metadata_of(pipeline, table)["schemas"]
+        check(first.get("identifier-field-ids", []) == second.get("identifier-field-ids", []), f"{table}: {second}")
 
 
 def version_2(driftless, folder):
@@ -225,6 +229,63 @@ def added_columns_have_their_default(driftless, folder):
         check(any(said in json.dumps(record) for record in pipeline.audit()), f"the audit log does not say {said!r}")
 
 
+def metadata_of(pipeline, table):
+    folder = os.path.join(pipeline.warehouse, "shop", table, "metadata")
+    with open(os.path.join(folder, "version-hint.text"), encoding="utf-8") as hint:
+        with open(os.path.join(folder, f"v{hint.read().strip()}.metadata.json"), encoding="utf-8") as f:
+            return json.load(f)
+
+
+def ids_are_never_used_again(driftless, folder):
+    """A column that comes again under an old name is another one: files that hold the old one's values say nothing of it."""
+    pipeline, records = simple(driftless, folder, "shop", "EVOLVE")
+    columns = [("id", "INT", True), ("b", "INT", False)]
+    records.ddl("t", "CREATE TABLE t (id INT NOT NULL, b INT, PRIMARY KEY (id))", columns)
+    records.row("t", {"id": 1, "b": 1})
+    records.ddl("t", "ALTER TABLE t ADD COLUMN a INT FIRST", [("a", "INT", False), *columns])
+    records.row("t", {"a": 7, "id": 2, "b": 2})
+    records.ddl("t", "ALTER TABLE t DROP COLUMN a", columns)
+    records.row("t", {"id": 3, "b": 3})
+    records.ddl("t", "ALTER TABLE t ADD COLUMN a INT AFTER id", [columns[0], ("a", "INT", False), columns[1]])
+    records.row("t", {"id": 4, "a": 9, "b": 4})
+    records.ddl("t", "ALTER TABLE t RENAME COLUMN b TO c", [columns[0], ("a", "INT", False), ("c", "INT", False)])
+    records.row("t", {"id": 5, "a": 10, "c": 5})
+    records.close()
+    pipeline.run()
+    rows = [{"id": i, "a": {4: 9, 5: 10}.get(i), "c": i} for i in range(1, 6)]
+    check(sorted(pipeline.rows("shop.t"), key=lambda row: row["id"]) == rows, pipeline.rows("shop.t"))
+    metadata = metadata_of(pipeline, "t")
+    schemas = {s["schema-id"]: s for s in metadata["schemas"]}
+    ids = [[(f["name"], f["id"]) for f in s["fields"]] for _, s in sorted(schemas.items())]
+    check(ids == [[("id", 1), ("b", 2)], [("a", 3), ("id", 1), ("b", 2)], [("id", 1), ("a", 4), ("b", 2)],
+                  [("id", 1), ("a", 4), ("c", 2)]], ids)
+    check(metadata["last-column-id"] == 4 and all(s["identifier-field-ids"] == [1] for s in schemas.values()), schemas)
+    # Each snapshot is read under the schema that it was made under.
+    travelled = [json.loads(line) for line in pipeline.command(
+        "peek", pipeline.file, "--table", "shop.t", "--snapshot", str(metadata["snapshots"][1]["snapshot-id"]),
+        "--output", "json").splitlines()]
+    check(sorted(travelled, key=lambda row: row["id"]) == [{"a": None, "id": 1, "b": 1}, {"a": 7, "id": 2, "b": 2}], travelled)
+
+
+def the_catalog_has_defaults_for_tables(driftless, folder):
+    pipeline, records = simple(driftless, folder, "shop")
+    with open(pipeline.file, encoding="utf-8") as f:
+        text = f.read()
+    with open(pipeline.file, "w", encoding="utf-8") as f:
+        f.write(text.replace("  table.properties", "  table.properties.mine: ours\n"
+                             "  catalog.properties.table-default.mine: theirs\n"
+                             "  catalog.properties.table-default.write.parquet.compression-codec: gzip\n"
+                             "  catalog.properties.table-override.history.expire.min-snapshots-to-keep: 3\n  table.properties", 1))
+    records.ddl("t", "CREATE TABLE t (id INT NOT NULL, PRIMARY KEY (id))", [("id", "INT", True)])
+    records.row("t", {"id": 1})
+    records.close()
+    pipeline.run()
+    properties = metadata_of(pipeline, "t")["properties"]
+    wanted = {"mine": "ours", "write.parquet.compression-codec": "gzip", "history.expire.min-snapshots-to-keep": "3"}
+    check({k: properties.get(k) for k in wanted} == wanted, properties)
+    check(pipeline.rows("shop.t") == [{"id": 1}], "the rows")
+
+
 def a_thousand_tables(driftless, folder):
     """One checkpoint of a thousand tables: each is created and has its rows, in one snapshot each."""
     pipeline, records = simple(driftless, folder, "many")
@@ -240,24 +301,26 @@ def a_thousand_tables(driftless, folder):
         check(process.wait(timeout=500) == 0, "the run failed: " + open(pipeline.log, encoding="utf-8").read()[-3000:])
     finally:
         process.kill()
+    cuts = set()
     for i in range(1000):
-        folder = os.path.join(pipeline.warehouse, "shop", f"t{i}", "metadata")
-        with open(os.path.join(folder, "version-hint.text"), encoding="utf-8") as hint:
-            with open(os.path.join(folder, f"v{hint.read().strip()}.metadata.json"), encoding="utf-8") as f:
-                snapshots = json.load(f)["snapshots"]
+        snapshots = metadata_of(pipeline, f"t{i}")["snapshots"]
+        cuts.update(snapshot["summary"]["driftless.cut"] for snapshot in snapshots)
         check(len(snapshots) == 1 and snapshots[0]["summary"]["added-records"] == "2", f"t{i}: {snapshots}")
+    check(len(cuts) == 1, f"the tables were committed by the cuts {cuts}")
     for i in (0, 1, 500, 999):
         check(pipeline.rows(f"shop.t{i}") == [{"id": 0, "v": i}, {"id": 1, "v": i}], f"rows of t{i}")
 
 
-TESTS = [version_2, version_3, an_existing_table_is_compared, added_columns_have_their_default, a_thousand_tables]
+SHORT = [version_2, version_3, an_existing_table_is_compared, added_columns_have_their_default,
+         ids_are_never_used_again, the_catalog_has_defaults_for_tables]
+TESTS = [*SHORT, a_thousand_tables]
 
 
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--driftless", required=True)
     ap.add_argument("--seed", type=int, default=default_seed())
-    ap.add_argument("--only", default="version_2,version_3,an_existing_table_is_compared,added_columns_have_their_default")
+    ap.add_argument("--only", default=",".join(test.__name__ for test in SHORT))
     ap.add_argument("--keep", help="work in this folder and leave it")
     args = ap.parse_args()
     options.seed = args.seed

@@ -4,8 +4,10 @@
 usage: kill_replay.py --driftless BIN --case NAME [--kills 200] [--seed N] [--reader peek|oracle]
                       [--sink paimon|iceberg] [--keep DIR]
 
-The tables must equal the source's truth after every finished replay: nothing lost, nothing twice. When a replay
-ends before enough kills were done, another one begins in a fresh warehouse. The seed is printed.
+The tables must equal the source's truth after every finished replay: nothing lost, nothing twice; of Iceberg tables no
+snapshot may be missing from their history. The reader `oracle` looks at every file that any snapshot names. When a replay
+ends before enough kills were done, another one begins in a fresh warehouse. The seed is printed. DRIFTLESS_LONG_TESTS=1
+kills 200 times at least.
 """
 import argparse
 import os
@@ -18,8 +20,24 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import iceberg_readers  # noqa: E402
 import replay  # noqa: E402
 from pipelines import default_seed  # noqa: E402
+
+
+def check_history(warehouse):
+    """Every commit adds snapshots of the next numbers, each the child of the one before; young ones do not expire."""
+    for table in replay.tables_of(warehouse):
+        metadata = iceberg_readers.loaded(iceberg_readers.newest_metadata(warehouse, table))
+        snapshots = sorted(metadata.get("snapshots", []), key=lambda s: s["sequence-number"])
+        numbers = [s["sequence-number"] for s in snapshots]
+        if numbers != list(range(1, metadata["last-sequence-number"] + 1)):
+            sys.exit(f"{table} has the snapshots {numbers} of {metadata['last-sequence-number']}")
+        parents = [s.get("parent-snapshot-id") for s in snapshots]
+        if parents != [None, *(s["snapshot-id"] for s in snapshots)][:len(parents)]:
+            sys.exit(f"the snapshots of {table} do not follow each other: {parents}")
+        if snapshots and snapshots[-1]["snapshot-id"] != metadata["current-snapshot-id"]:
+            sys.exit(f"{table} does not show its last snapshot")
 
 
 def one_replay(args, case, work, rng, kills_left, longest_s):
@@ -58,6 +76,9 @@ def one_replay(args, case, work, rng, kills_left, longest_s):
         break
     got, report = replay.compare(args, args.reader, case, pipeline, warehouse, work)
     expected = replay.expected_of(replay.expectation(args))
+    if args.sink == "iceberg":
+        check_history(warehouse)
+        got, expected = replay.in_words_of_all(got), replay.in_words_of_all(expected)
     if got != expected:
         sys.exit(f"after {kills} kills the tables differ from the truth:\n{report}")
     return kills, last_s
@@ -74,6 +95,8 @@ def main():
     ap.add_argument("--keep")
     args = ap.parse_args()
     args.format_version = 2
+    if os.environ.get("DRIFTLESS_LONG_TESTS") == "1":
+        args.kills = max(args.kills, 200)
     print(f"seed {args.seed}", flush=True)
     rng = random.Random(args.seed)
     case = replay.case_named(args.case)

@@ -1,30 +1,21 @@
-"""Prints Iceberg tables as the Java oracle's `all` does, read by DuckDB or by pyiceberg: one file DB.TABLE.jsonl per
-table, or DB.TABLE.error with the reason where the engine cannot read it.
+"""Prints Iceberg tables as the Java oracle's `all` does, read by DuckDB or by pyiceberg: one file TO.jsonl per table,
+or TO.error with the reason where the engine cannot read it.
 
-usage: iceberg_rows.py duckdb|pyiceberg WAREHOUSE OUT_DIR [--snapshots]      (python of tests/peers/readers)
+usage: iceberg_rows.py duckdb|pyiceberg < JOBS      (python of tests/peers/readers)
 
---snapshots: one file DB.TABLE@ID.jsonl per snapshot, read by time travel, under the snapshot's own schema.
-pyiceberg knows no equality deletes: a snapshot that has some must be refused, and then the error begins with
-"equality deletes".
+A job is a line {"to": path without its end, "metadata": metadata file, "snapshot": null or the id of one to travel to}: a
+snapshot is read under its own schema. pyiceberg knows no equality deletes: a snapshot that has some must be refused, and
+then the error begins with "equality deletes".
 """
 import datetime
 import decimal
-import glob
 import json
 import os
-import re
 import sys
 
 import pyarrow as pa
 
 NANOS = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
-
-
-def metadata_of(folder):
-    """The newest metadata file of a table of a hadoop catalog."""
-    def number(path):
-        return int(re.search(r"v(\d+)\.metadata\.json$", path)[1])
-    return max(glob.glob(os.path.join(glob.escape(folder), "metadata", "v*.metadata.json")), key=number)
 
 
 def date_text(days):
@@ -79,20 +70,32 @@ def text_of(value, kind):
     return value
 
 
-def plain(column):
-    """What Python has no type for, as integers: it knows only the years 1 to 9999, and microseconds."""
-    kind = column.type
+def plain(array):
+    """An Arrow array's values; what Python has no type for as integers: it knows only the years 1 to 9999, and
+    microseconds."""
+    kind = array.type
     if pa.types.is_date32(kind):
-        return column.cast(pa.int32()).to_pylist()
+        return array.cast(pa.int32()).to_pylist()
     if pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
         scale = NANOS[kind.unit]
-        return [None if v is None else v * scale for v in column.cast(pa.int64()).to_pylist()]
-    return column.to_pylist()
+        return [None if v is None else v * scale for v in array.cast(pa.int64()).to_pylist()]
+    if pa.types.is_struct(kind):
+        members = [plain(member) for member in array.flatten()]
+        names = [kind.field(i).name for i in range(kind.num_fields)]
+        return [dict(zip(names, values)) if there else None for there, *values in zip(array.is_valid().to_pylist(), *members)]
+    if pa.types.is_map(kind):
+        pairs, offsets = list(zip(plain(array.keys), plain(array.items))), array.offsets.to_pylist()
+        parts = [pairs[a:b] for a, b in zip(offsets, offsets[1:])]
+        return [part if there else None for there, part in zip(array.is_valid().to_pylist(), parts)]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        values = iter(plain(array.flatten()))
+        return [None if n is None else [next(values) for _ in range(n)] for n in array.value_lengths().to_pylist()]
+    return array.to_pylist()
 
 
 def rows_of(table, schema):
     kinds = {f["name"]: f["type"] for f in schema["fields"]}
-    columns = {n: plain(table.column(n)) for n in table.column_names if n in kinds}
+    columns = {n: [v for chunk in table.column(n).chunks for v in plain(chunk)] for n in table.column_names if n in kinds}
     assert set(columns) == set(kinds), f"columns {sorted(columns)}, not {sorted(kinds)}"
     for i in range(table.num_rows):
         yield {n: text_of(columns[n][i], kinds[n]) for n in kinds}
@@ -136,29 +139,25 @@ def write(path, lines):
             f.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
+def read(engine, job):
+    path, snapshot = job["metadata"], job["snapshot"]
+    with open(path, encoding="utf-8") as f:
+        metadata = json.load(f)
+    of_snapshots = {s["snapshot-id"]: s["schema-id"] for s in metadata.get("snapshots", [])}
+    schema_id = metadata["current-schema-id"] if snapshot is None else of_snapshots[snapshot]
+    schema = next(s for s in metadata["schemas"] if s["schema-id"] == schema_id)
+    rows = list(rows_of(engine.read(path, snapshot), schema))
+    write(job["to"] + ".jsonl", [{"schema": {"current": True, "schema": schema}}] + [{"row": row} for row in rows])
+
+
 def main():
     engine = {"duckdb": DuckDb, "pyiceberg": PyIceberg}[sys.argv[1]]()
-    warehouse, out, each = sys.argv[2], sys.argv[3], "--snapshots" in sys.argv[4:]
-    os.makedirs(out, exist_ok=True)
-    for folder in sorted(glob.glob(os.path.join(glob.escape(warehouse), "*", "*", ""))):
-        database, name = folder.rstrip("/").split("/")[-2:]
-        path = metadata_of(folder)
-        with open(path, encoding="utf-8") as f:
-            metadata = json.load(f)
-        schemas = {s["schema-id"]: s for s in metadata["schemas"]}
-        wanted = [(f"{database}.{name}", None, schemas[metadata["current-schema-id"]])]
-        if each:
-            wanted = [(f"{database}.{name}@{s['snapshot-id']}", s["snapshot-id"], schemas[s["schema-id"]])
-                      for s in metadata.get("snapshots", [])]
-        for to, snapshot, schema in wanted:
-            try:
-                rows = list(rows_of(engine.read(path, snapshot), schema))
-            except Exception as error:
-                with open(os.path.join(out, to + ".error"), "w", encoding="utf-8") as f:
-                    f.write(f"{error}\n" if str(error).startswith("equality") else f"{type(error).__name__}: {error}\n")
-                continue
-            write(os.path.join(out, to + ".jsonl"),
-                  [{"schema": {"current": True, "schema": schema}}] + [{"row": row} for row in rows])
+    for job in map(json.loads, sys.stdin):
+        try:
+            read(engine, job)
+        except Exception as error:
+            with open(job["to"] + ".error", "w", encoding="utf-8") as f:
+                f.write(f"{error}\n" if str(error).startswith("equality") else f"{type(error).__name__}: {error}\n")
 
 
 main()

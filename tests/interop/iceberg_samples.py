@@ -4,7 +4,8 @@
 usage: iceberg_samples.py --driftless BIN
 
 The samples have every type, nested ones too, five schemas, and updates and deletes: format version 2 with equality and
-position deletes, version 3 with deletion vectors and a column with a default; with partitions and without.
+position deletes, version 3 with deletion vectors and a column with a default; with partitions and without. Version 1 is
+read, and not written: who still reads it would have to know.
 Exit status: 77 where the reference implementation is not installed.
 """
 import argparse
@@ -88,6 +89,27 @@ def sample(driftless, folder, version, partition):
     check(got == wanted, f"the table holds {got}\nnot {wanted}")
 
 
+def version_1(driftless, folder):
+    pipeline = Pipeline(driftless, folder, TEXT)
+    table = ["--hadoop", pipeline.warehouse, "shop.sample"]
+    oracle("write-sample", *table, "--format-version", "1")
+
+    def theirs():
+        return sorted(json.dumps(json.loads(line), sort_keys=True) for line in oracle("rows", *table).splitlines())
+    truth = theirs()
+    check(len(truth) > 3, "the sample has no rows")
+    ours = sorted(json.dumps(row, sort_keys=True) for row in pipeline.rows("shop.sample"))
+    check(ours == truth, f"peek reads {ours}\nnot {truth}")
+    records = Records(os.path.join(folder, "records.jsonl"))
+    body = ", ".join(f"{n} {t}{' NOT NULL' if n in ('id', 'region') else ''}" for n, t, _ in COLUMNS)
+    records.ddl("sample", f"CREATE TABLE sample ({body}, PRIMARY KEY (id))", COLUMNS)
+    records.row("sample", {"id": 99, "region": "eu", "name": "x", "quantity": 1, "note": None})
+    records.close()
+    text = pipeline.run(expected=1)
+    check("format version 1" in text and "upgrade it first" in text, text[-1500:])
+    check(theirs() == truth and '"formatVersion":1' in oracle("table", *table), "the table was changed all the same")
+
+
 def version_2(driftless, folder):
     sample(driftless, folder, 2, False)
 
@@ -111,4 +133,4 @@ if __name__ == "__main__":
     if not os.path.isdir(os.path.join(replay.PEERS, "dist/oracle/iceberg")):
         print("skipped: the reference implementation is not installed")
         sys.exit(77)
-    sys.exit(run_all([version_2, version_2_partitioned, version_3, version_3_partitioned], args.driftless))
+    sys.exit(run_all([version_1, version_2, version_2_partitioned, version_3, version_3_partitioned], args.driftless))

@@ -12,8 +12,8 @@ The cases stand in cases.json: the recording, the truth, the pipeline's options,
 compare_table.py, `decide`, what to do with changes that stop, and `unreadable`, what a reader cannot read and why: {reader: {table: reason}}. What differs all
 the same is written down in expected/NAME.json: the test asserts exactly that and nothing else. Each difference
 ("shop.orders rows extra", "shop.orders column total", "shop.orders schema order") must have its cause in
-reasons.json: {"cases": RE, "what": RE, "because": text}. --check-reasons asserts that for all cases, and that no
-expectation or reason is left over. Exit status: 0 as expected, 1 not, 77 a reader is not installed.
+reasons.json: {"cases": RE, "what": RE, "because": text}. --check-reasons asserts that for all cases (and for the steps of
+iceberg_steps.py), and that no expectation or reason is left over. Exit status: 0 as expected, 1 not, 77 a reader is not installed.
 """
 import argparse
 import itertools
@@ -27,6 +27,7 @@ import sys
 import tempfile
 
 import canal_setup
+import iceberg_readers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -112,22 +113,16 @@ def by_peek(driftless, pipeline, warehouse, out):
                     f.write(json.dumps({"row": json.loads(line)}) + "\n")
 
 
-def by_oracle(sink, warehouse, out):
-    """What the reference implementation reads, after its own check of each table; one JVM for all."""
-    os.makedirs(out)
-    tables = tables_of(warehouse)
-    where = (lambda t: ["--hadoop", warehouse, t]) if sink == "iceberg" else (lambda t: [warehouse, *t.split(".", 1)])
-    asked = "".join("\t".join([verb, *where(t)]) + "\n" for t in tables for verb in ("check", "all"))
-    answers = run([os.path.join(TOP, "tests/peers/oracle"), sink, "batch"], input=asked)
-    got = re.findall(r"(.*?)^#end (\d)(.*?)$\n?", answers.stdout, re.S | re.M)
-    if len(got) != 2 * len(tables):
-        sys.exit(f"the reference reader ended early:\n{answers.stderr[-3000:]}")
-    for i, table in enumerate(tables):
-        for text, failed, error in got[2 * i:2 * i + 2]:
-            if failed != "0":
-                sys.exit(f"the reference reader refuses {table}:{error}\n{text[-2000:]}")
+def by_oracle(sink, places):
+    """What the reference implementation reads, after its own check of each table; one JVM for all. `places`:
+    [(warehouse, out)]."""
+    tables = [(warehouse, out, table) for warehouse, out in places for table in tables_of(warehouse)]
+    where = (lambda w, t: ["--hadoop", w, t]) if sink == "iceberg" else (lambda w, t: [w, *t.split(".", 1)])
+    texts = iceberg_readers.by_reference(sink, [[verb, *where(w, t)] for w, _, t in tables for verb in ("check", "all")])
+    for (_, out, table), text in zip(tables, texts[1::2]):
+        os.makedirs(out, exist_ok=True)
         with open(os.path.join(out, table + ".jsonl"), "w", encoding="utf-8") as f:
-            f.write(got[2 * i + 1][0])
+            f.write(text)
 
 
 def by_pypaimon(warehouse, out, unreadable):
@@ -145,21 +140,18 @@ def by_pypaimon(warehouse, out, unreadable):
         sys.exit(f"pypaimon cannot read {json.dumps(errors, ensure_ascii=False, indent=1)}\nbut the case names {sorted(unreadable)}")
 
 
-def by_engine(engine, warehouse, out, unreadable, flags=()):
+def by_engine(engine, warehouse, out, unreadable):
     """What DuckDB or pyiceberg reads. It may fail on the tables of which the case says why; pyiceberg must fail where
     there are equality deletes, which it does not know. The tables that it could not read."""
-    read = run([os.path.join(TOP, "tests/peers/readers"), "py", os.path.join(HERE, "iceberg_rows.py"), engine, warehouse, out, *flags])
-    if read.returncode:
-        sys.exit(f"{engine} failed:\n" + read.stderr[-3000:])
-    errors = {}
-    for name in sorted(os.listdir(out)):
-        if name.endswith(".error"):
-            with open(os.path.join(out, name), encoding="utf-8") as f:
-                errors[name.removesuffix(".error")] = f.read().strip()
-    wrong = {t: e for t, e in errors.items() if not e.startswith("equality deletes") and t.split("@")[0] not in unreadable}
-    if wrong:
+    errors = iceberg_readers.by_engine(engine, jobs_of(warehouse, out))
+    if wrong := iceberg_readers.beyond(errors, unreadable):
         sys.exit(f"{engine} cannot read {json.dumps(wrong, ensure_ascii=False, indent=1)}\nbut the case names {sorted(unreadable)}")
-    return set(errors)
+    return {os.path.basename(to) for to in errors}
+
+
+def jobs_of(warehouse, out):
+    return [{"to": os.path.join(out, t), "metadata": iceberg_readers.newest_metadata(warehouse, t), "snapshot": None}
+            for t in tables_of(warehouse)]
 
 
 def same_float(kind, value):
@@ -173,34 +165,32 @@ def rows_of_snapshot(lines, kinds):
 
 def every_snapshot(args, readers, case, pipeline, warehouse, work):
     """All readers agree about every snapshot that is kept. How many there are."""
-    wanted = []
+    wanted, files = [], {}
     for table in tables_of(warehouse):
-        db, name = table.split(".", 1)
-        folder = os.path.join(warehouse, db, name, "metadata")
-        newest = max((f for f in os.listdir(folder) if re.fullmatch(r"v\d+\.metadata\.json", f)), key=lambda f: int(f[1:].split(".")[0]))
-        with open(os.path.join(folder, newest), encoding="utf-8") as f:
-            metadata = json.load(f)
+        files[table] = iceberg_readers.newest_metadata(warehouse, table)
+        metadata = iceberg_readers.loaded(files[table])
         schemas = {s["schema-id"]: {c["name"]: c["type"] for c in s["fields"]} for s in metadata["schemas"]}
-        wanted += [(table, str(s["snapshot-id"]), schemas[s["schema-id"]]) for s in metadata.get("snapshots", [])]
-    asked = "".join("\t".join(["rows", "--hadoop", warehouse, t, "--snapshot", s]) + "\n" for t, s, _ in wanted)
-    answers = run([os.path.join(TOP, "tests/peers/oracle"), "iceberg", "batch"], input=asked)
-    got = re.findall(r"(.*?)^#end (\d)(.*?)$\n?", answers.stdout, re.S | re.M)
-    if len(got) != len(wanted) or any(failed != "0" for _, failed, _ in got):
-        sys.exit(f"the reference reader fails: {[e for _, f, e in got if f != '0'][:3]}{answers.stderr[-2000:]}")
-    truth = {(t, s): rows_of_snapshot([x for x in text.split("\n") if x], kinds) for (t, s, kinds), (text, _, _) in zip(wanted, got)}
+        wanted += [(table, s["snapshot-id"], schemas[s["schema-id"]]) for s in metadata.get("snapshots", [])]
+    texts = iceberg_readers.by_reference(
+        "iceberg", [["rows", "--hadoop", warehouse, t, "--snapshot", str(s)] for t, s, _ in wanted])
+    truth = {(t, s): rows_of_snapshot([x for x in text.split("\n") if x], kinds) for (t, s, kinds), text in zip(wanted, texts)}
     read = {}
     for reader in readers:
         if reader in ("oracle", "peek"):
             continue
         out = os.path.join(work, reader + ".snapshots")
-        failed = by_engine(reader, warehouse, out, case.get("unreadable", {}).get(reader, {}), ["--snapshots"])
+        jobs = {(t, s): {"to": os.path.join(out, f"{t}@{s}"), "metadata": files[t], "snapshot": s} for t, s, _ in wanted}
+        failed = iceberg_readers.by_engine(reader, list(jobs.values()))
+        if wrong := iceberg_readers.beyond(failed, case.get("unreadable", {}).get(reader, {})):
+            sys.exit(f"{reader} cannot read {json.dumps(wrong, ensure_ascii=False, indent=1)}")
         for table, snapshot, kinds in wanted:
-            if f"{table}@{snapshot}" not in failed:
-                with open(os.path.join(out, f"{table}@{snapshot}.jsonl"), encoding="utf-8") as f:
+            to = jobs[table, snapshot]["to"]
+            if to not in failed:
+                with open(to + ".jsonl", encoding="utf-8") as f:
                     lines = [json.dumps(json.loads(line)["row"]) for line in f.read().split("\n")[1:] if line]
                 read[reader, table, snapshot] = rows_of_snapshot(lines, kinds)
     for table, snapshot, kinds in wanted:
-        peeked = run([args.driftless, "peek", pipeline, "--table", table, "--snapshot", snapshot, "--output", "json"])
+        peeked = run([args.driftless, "peek", pipeline, "--table", table, "--snapshot", str(snapshot), "--output", "json"])
         if peeked.returncode:
             sys.exit(f"peek of {table} at {snapshot} failed: {peeked.stderr}")
         read["peek", table, snapshot] = rows_of_snapshot([x for x in peeked.stdout.split("\n") if x], kinds)
@@ -220,7 +210,7 @@ def read_back(args, reader, case, pipeline, warehouse, work):
     if reader == "peek":
         by_peek(args.driftless, pipeline, warehouse, out)
     elif reader == "oracle":
-        by_oracle(args.sink, warehouse, out)
+        by_oracle(args.sink, [(warehouse, out)])
     elif reader == "pypaimon":
         by_pypaimon(warehouse, out, unreadable)
     else:
@@ -270,6 +260,15 @@ def expected_of(name):
         return json.load(f)
 
 
+def steps_path(name):
+    return os.path.join(HERE, "expected_steps", os.path.basename(expected_path(name)))
+
+
+def expected_steps(name):
+    """What differs on the way, at each of the truth's checkpoints: {checkpoint: {difference: how often}}."""
+    return iceberg_readers.loaded(steps_path(name)) if os.path.exists(steps_path(name)) else {}
+
+
 def update(name, differences):
     """Writes the expected differences anew."""
     if not differences and not name.startswith("iceberg"):  # there, none at all may have to be said
@@ -313,10 +312,10 @@ def reasons():
 SINK = re.compile(r"^(iceberg3?|olap\.(starrocks|doris))\.")
 
 
-def without_reason(name, differences, used=None):
-    """The differences whose cause is not written down; `used` gets the numbers of the reasons that are needed."""
+def without_reason(name, items, used=None):
+    """The single differences whose cause is not written down; `used` gets the numbers of the reasons that are needed."""
     left = []
-    for item in items_of(differences):
+    for item in items:
         for number, r in enumerate(reasons()):
             if any(re.fullmatch(r["cases"], n) for n in (name, SINK.sub("", name))) and re.fullmatch(r["what"], item) and r["because"]:
                 if used is not None:
@@ -333,9 +332,11 @@ def check_reasons():
         names = [sink + c["name"] for c in json.load(f) for sink in ("", "iceberg.", "iceberg3.", "olap.starrocks.", "olap.doris.")]
     used, wrong = set(), []
     for name in names:
-        wrong += ["no reason for " + item for item in without_reason(name, expected_of(name), used)]
+        items = list(items_of(expected_of(name))) + [item for step in expected_steps(name).values() for item in step]
+        wrong += ["no reason for " + item for item in without_reason(name, items, used)]
     files = {os.path.basename(expected_path(n)) for n in names}
-    wrong += ["no case for expected/" + f for f in os.listdir(os.path.join(HERE, "expected")) if f not in files]
+    for folder in ("expected", "expected_steps"):
+        wrong += [f"no case for {folder}/{f}" for f in os.listdir(os.path.join(HERE, folder)) if f not in files]
     wrong += ["not needed any more: " + json.dumps(r) for i, r in enumerate(reasons()) if i not in used]
     sys.exit("\n".join(wrong) if wrong else 0)
 
@@ -368,7 +369,7 @@ def main():
     ap.add_argument("--format-version", type=int, default=2)
     ap.add_argument("--snapshots", action="store_true")
     ap.add_argument("--check-reasons", action="store_true")
-    ap.add_argument("--keep", help="work in this folder and leave it")
+    ap.add_argument("--keep", help="work in this folder, emptied before, and leave it")
     ap.add_argument("--update", action="store_true", help="write the expected differences anew")
     ap.add_argument("--update-as", help="... under this name")
     args = ap.parse_args()
@@ -380,6 +381,8 @@ def main():
             sys.exit(SKIPPED)
 
     work = args.keep or tempfile.mkdtemp(prefix="driftless-replay-")
+    for name in ("warehouse", "state", *(name for reader in args.reader for name in (reader, reader + ".snapshots"))):
+        shutil.rmtree(os.path.join(work, name), ignore_errors=True)
     os.makedirs(work, exist_ok=True)
     try:
         warehouse = os.path.join(work, "warehouse")
@@ -397,7 +400,7 @@ def main():
                 is_same = in_words_of_all(got) == in_words_of_all(expected)
             if not is_same:
                 sys.exit(f"by {reader}: not the expected differences:\n{report}{json.dumps(got, indent=1, ensure_ascii=False)}")
-            if left := without_reason(expectation(args), got):
+            if left := without_reason(expectation(args), items_of(got)):
                 sys.exit("differences without a reason in reasons.json:\n" + "\n".join(left) + "\n" + report)
             print(f"{args.case} by {reader}: {len(set(tables_of(warehouse)) - set(unreadable))} tables, "
                   + (f"{len(got)} with known differences" if got else "all equal to the truth"))

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "schema/events/change_batch_builder.h"
 #include "sinks/api/projection.h"
@@ -33,7 +35,8 @@ class RacingCatalog : public Catalog {
  public:
   explicit RacingCatalog(std::unique_ptr<Catalog> inner) : inner_(std::move(inner)) {}
   int races = 0;
-  bool repeats = false;  // every commit, whose first answer nobody sees
+  std::function<void()> before_commit;  // runs once
+  bool repeats = false;                 // every commit, whose first answer nobody sees
 
   Result<std::string> Connect() override { return inner_->Connect(); }
   std::string identity() const override { return inner_->identity(); }
@@ -44,6 +47,7 @@ class RacingCatalog : public Catalog {
     return inner_->Create(table, created);
   }
   std::vector<Result<void>> Commit(std::span<const CatalogCommit> commits) override {
+    if (before_commit) std::exchange(before_commit, nullptr)();
     if (races > 0 && !commits.empty()) {
       MetadataChange theirs;
       theirs.set_properties["theirs"] = std::to_string(races--);
@@ -163,13 +167,20 @@ class World {
     }
     return paths;
   }
-  static std::set<std::string> FilesOf(const CommitToken& token) {
+  static std::set<std::string> FilesOf(const CommitToken& token, bool deletes = true) {
     std::set<std::string> paths;
     const Committable files = *DecodeCommittable(token.payload);
     for (const auto& batch : files.batches) {
-      for (const DataFile& file : batch) paths.insert(file.path.substr(file.path.find("db/t/")));
+      for (const DataFile& file : batch) {
+        if (!deletes && file.content != FileContent::kData) continue;
+        paths.insert(file.path.substr(file.path.find("db/t/")));
+      }
     }
     return paths;
+  }
+  LiveFiles Live() const {
+    const LoadedTable table = Table();
+    return *ReadLiveFiles(table, *table.metadata.current_snapshot());
   }
 
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
@@ -222,6 +233,48 @@ TEST(IcebergCommit, UpsertsOverFlushesAndCuts) {
   // Repeating it changes nothing.
   ASSERT_TRUE(world.Committer().Commit({&second, 1}));
   EXPECT_EQ(world.Snapshots(), 3U);
+}
+
+// Deletes by key hold for rows of earlier snapshots: where there are none they say nothing.
+TEST(IcebergCommit, DeletesThatHitNothingAreLeftOut) {
+  const World world;
+  const CommitToken first =
+      world.Seal(world.Identity(1), {{{1, "a"}, {5, "b"}}, {{7, "c"}}, {{5, "d", "b"}}});
+  ASSERT_TRUE(world.Committer().Commit({&first, 1}));
+  EXPECT_THAT(world.Read(), ElementsAre("1 a", "5 d", "7 c"));
+  const LiveFiles live = world.Live();
+  EXPECT_EQ(live.data.size(), 3U);
+  ASSERT_EQ(live.deletes.size(), 1U) << "only the third batch changes a row";
+  std::set<std::string> kept = World::FilesOf(first, /*deletes=*/false);
+  const std::string& path = live.deletes[0].file.path;
+  kept.insert(path.substr(path.find("db/t/")));
+  EXPECT_EQ(world.Paths("/data/"), kept) << "what is left out is deleted";
+  EXPECT_EQ(world.Table().metadata.snapshots[0].summary.at("operation"), "append");
+  // A table with rows: whether they are hit is not known.
+  const CommitToken second = world.Seal(world.Identity(2), {{{9, "e"}}});
+  ASSERT_TRUE(world.Committer().Commit({&second, 1}));
+  EXPECT_EQ(world.Live().deletes.size(), 2U);
+}
+
+// The table gets rows between the look at it and the commit, which is in conflict then.
+TEST(IcebergCommit, DeletesOfATableThatGotRowsMeanwhileStay) {
+  for (const bool is_race : {false, true}) {
+    const World world;
+    const CommitToken ours = world.Seal(world.Identity(1), {{{1, "ours"}}});
+    const CommitToken theirs = world.Seal(world.Identity(1, "other"), {{{1, "theirs"}}});
+    const auto commit_theirs = [&] { EXPECT_TRUE(world.Committer().Commit({&theirs, 1})); };
+    if (is_race) {
+      world.catalog.before_commit = commit_theirs;
+    } else {
+      commit_theirs();
+    }
+    ASSERT_TRUE(world.Committer().Commit({&ours, 1}));
+    EXPECT_THAT(world.Read(), ElementsAre("1 ours"));
+    EXPECT_EQ(world.Live().deletes.size(), 1U);
+    for (const ManifestEntry& entry : world.Live().deletes) {
+      EXPECT_EQ(world.Paths(entry.file.path.substr(entry.file.path.find("db/t/"))).size(), 1U);
+    }
+  }
 }
 
 // Format version 2 has position delete files, version 3 deletion vectors.
@@ -345,7 +398,7 @@ TEST(IcebergCommit, AbortRemovesItsOwnFilesUnlessTheyAreCommitted) {
                                            world.Seal(world.Identity(2), {{{2, "b"}}})};
   ASSERT_TRUE(world.Committer().Commit({tokens.data(), 1}));
   ASSERT_TRUE(world.Committer().Abort(tokens));
-  EXPECT_EQ(world.Paths("/data/"), World::FilesOf(tokens[0]));
+  EXPECT_EQ(world.Paths("/data/"), World::FilesOf(tokens[0], /*deletes=*/false));
   EXPECT_THAT(world.Read(), ElementsAre("1 a"));
   EXPECT_EQ(*world.Committer().LookUp(tokens[1]), CommitState::kGone);
 }
@@ -354,7 +407,7 @@ TEST(IcebergCommit, CleanUpTakesOwnLeftoversOnly) {
   const World world;
   const CommitToken committed = world.Seal(world.Identity(5), {{{1, "a"}}});
   ASSERT_TRUE(world.Committer().Commit({&committed, 1}));
-  std::set<std::string> kept = World::FilesOf(committed);
+  std::set<std::string> kept = World::FilesOf(committed, /*deletes=*/false);
   const CommitToken recorded = world.Seal(world.Identity(6), {{{2, "b"}}});
   kept.merge(World::FilesOf(recorded));
   const CommitToken leftover = world.Seal(world.Identity(6), {{{3, "c"}}});

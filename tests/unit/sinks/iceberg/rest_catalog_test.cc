@@ -9,6 +9,7 @@
 #include "sinks/iceberg/catalog.h"
 #include "sinks/iceberg/rest_messages.h"
 #include "sinks/iceberg/rest_session.h"
+#include "sinks/iceberg/schema_step.h"
 #include "sinks/iceberg/table_access.h"
 
 namespace driftless::iceberg {
@@ -16,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using Repeat = RestSession::Repeat;
 
 class HandClock : public Clock {
@@ -296,6 +298,21 @@ TEST(RestCatalog, OutcomesOfCommits) {
     ASSERT_FALSE(results.front());
     EXPECT_EQ(results.front().error().kind(), kind) << status;
   }
+}
+
+TEST(RestCatalog, TheServerMayHaveDefaultsForTables) {
+  Server server;
+  server.config =
+      R"({"defaults":{"table-default.a":"theirs"},"overrides":{"table-override.b":"2"}})";
+  HandClock clock;
+  const std::map<std::string, std::string> own = {{"uri", server.uri()}, {"table-default.c", "3"}};
+  const auto catalog = MakeRestCatalog(own, &clock);
+  const auto properties = catalog->EffectiveProperties(own);
+  ASSERT_TRUE(properties) << properties.error().ToString();
+  std::map<std::string, std::string> table = {{"a", "ours"}, {"b", "ours"}, {"d", "4"}};
+  AddCatalogDefaults(*properties, &table);
+  EXPECT_THAT(table,
+              ElementsAre(Pair("a", "ours"), Pair("b", "2"), Pair("c", "3"), Pair("d", "4")));
 }
 
 TEST(RestCatalog, SeveralTablesAreOneTransactionWhereThereIsOne) {

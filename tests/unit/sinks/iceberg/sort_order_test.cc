@@ -48,7 +48,7 @@ std::vector<std::string> Sorted(
     refs.emplace_back(0, static_cast<uint32_t>(refs.size()), lake::RowKind::kInsert);
   }
   const ChangeBatchPtr batch = builder.Seal();
-  const std::vector<lake::RowImage> images = {{batch->after(), {}}};
+  const std::vector<lake::RowImage> images = {{batch->after()}};
   const auto sorter = RowSorter::Make(TwoColumns(), {7, order}, {0, 1});
   EXPECT_TRUE(sorter) << sorter.error().ToString();
   EXPECT_EQ(sorter->order_id(), 7);
