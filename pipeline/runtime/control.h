@@ -130,9 +130,10 @@ class Runtime::Impl {
   void MakeWriters(SinkRun& run);
   void MakeInlet(SinkRun& run, const std::vector<ParkedTable>& parked);
   Result<void> MakeSources();
-  Result<std::shared_ptr<TransformStage>> MakeTransforms(StreamId stream);
+  Result<std::shared_ptr<TransformStage>> MakeTransforms(StreamId stream, const Source& source);
   std::optional<Point> FurthestCovered(StreamId stream) const;
-  CutPosition ResumePosition() const;
+  CutPosition ResumePosition(std::optional<StreamId> having = std::nullopt) const;
+  std::vector<SinkPlace> PlacesOf(const TablePath& source) const;
   CutPosition FurthestPosition(const TablePath& source) const;
 
   RuntimeParts parts_;

@@ -296,10 +296,11 @@ void Runtime::Impl::FinishCut(SinkRun& run, CutId id) {
 // ---- positions for the sources ---------------------------------------------------------------
 
 // Where the sources must be able to go on: what every table of every sink has committed, or has
-// durably parked.
-CutPosition Runtime::Impl::ResumePosition() const {
+// durably parked. `having`: only of those that have a position in that stream.
+CutPosition Runtime::Impl::ResumePosition(std::optional<StreamId> having) const {
   std::optional<CutPosition> meet;
   const auto with = [&](const CutPosition& position) {
+    if (having.has_value() && !position.Last(*having).has_value()) return;
     meet = meet.has_value() ? CutPosition::Meet(*meet, position) : position;
   };
   for (const auto& run : sinks_) {
@@ -314,26 +315,38 @@ CutPosition Runtime::Impl::ResumePosition() const {
   return meet.value_or(CutPosition{});
 }
 
-// What some sink table that the source table goes to has committed, or has durably parked, at the
-// start of a run.
-CutPosition Runtime::Impl::FurthestPosition(const TablePath& source) const {
-  CutPosition furthest;
+// At the start of a run. What is durably parked counts as committed.
+std::vector<SinkPlace> Runtime::Impl::PlacesOf(const TablePath& source) const {
+  std::vector<SinkPlace> places;
   for (const auto& run : sinks_) {
     const Result<std::vector<TablePath>> tables = run->config->route(source);
-    if (!tables) continue;  // the inlet says so when a row comes
+    if (!tables || tables->empty()) continue;  // the inlet says so when a row comes
+    SinkPlace& place = places.emplace_back();
+    place.sink = run->name();
     for (const TablePath& table : *tables) {
       const auto own = run->positions.tables.find(table);
       const bool has_own = own != run->positions.tables.end();
       const bool has_base = has_own && own->second.base.has_value();
-      furthest = CutPosition::Join(furthest, has_base ? *own->second.base : run->positions.base);
-      if (has_own && own->second.feeds.contains(source)) {
-        furthest = CutPosition::Join(furthest, own->second.feeds.at(source));
-      }
+      CutPosition from = has_base ? *own->second.base : run->positions.base;
       const auto parked = run->parked_through.find(table);
-      if (parked != run->parked_through.end()) {
-        furthest = CutPosition::Join(furthest, parked->second);
+      if (parked != run->parked_through.end()) from = CutPosition::Join(from, parked->second);
+      place.furthest = CutPosition::Join(place.furthest, from);
+      if (has_own && own->second.feeds.contains(source)) {
+        place.own = CutPosition::Join(place.own, own->second.feeds.at(source));
       }
+      const bool is_first = &table == &tables->front();
+      place.from = is_first ? std::move(from) : CutPosition::Meet(place.from, from);
     }
+    place.furthest = CutPosition::Join(place.furthest, place.own);
+  }
+  return places;
+}
+
+// What some sink table that the source table goes to has.
+CutPosition Runtime::Impl::FurthestPosition(const TablePath& source) const {
+  CutPosition furthest;
+  for (const SinkPlace& place : PlacesOf(source)) {
+    furthest = CutPosition::Join(furthest, place.furthest);
   }
   return furthest;
 }

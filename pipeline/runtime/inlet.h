@@ -125,6 +125,7 @@ class Inlet {
   void CloseItems();  // the sources have ended or must end
   void Abort();
   void Join();
+  const std::string& sink_name() const { return context_.sink_name; }
   int64_t queue_bytes() const { return queue_.bytes(); }
 
  private:

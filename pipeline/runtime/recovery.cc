@@ -365,7 +365,8 @@ std::optional<Point> Runtime::Impl::FurthestCovered(StreamId stream) const {
   return furthest;
 }
 
-Result<std::shared_ptr<TransformStage>> Runtime::Impl::MakeTransforms(StreamId stream) {
+Result<std::shared_ptr<TransformStage>> Runtime::Impl::MakeTransforms(StreamId stream,
+                                                                      const Source& source) {
   std::shared_ptr<TransformStage> none;
   if (parts_.definition == nullptr) return none;
   if (parts_.definition->transforms.empty()) {
@@ -382,6 +383,7 @@ Result<std::shared_ptr<TransformStage>> Runtime::Impl::MakeTransforms(StreamId s
   context.store = parts_.state;
   context.history = parts_.state;
   context.from = start_.Last(stream);
+  if (!context.from && source.GoesOnForOthers()) context.from = ResumePosition(stream).Last(stream);
   context.covered = FurthestCovered(stream);
   context.warn = [](const std::string& text) { spdlog::warn("{}", text); };
   for (const auto& run : sinks_) {
@@ -403,6 +405,8 @@ Result<void> Runtime::Impl::MakeSources() {
   context.answers = parts_.state;
   context.metrics = parts_.metrics;
   context.furthest = [this](const TablePath& source) { return FurthestPosition(source); };
+  context.from_of_others = [this](StreamId stream) { return ResumePosition(stream); };
+  context.places = [this](const TablePath& source) { return PlacesOf(source); };
   context.on_unparsed_ddl = options_.on_unparsed_ddl;
   context.reads_tables_again = options_.rows_without_events == RowsWithoutEvents::kResync;
   for (const auto& run : sinks_) {
@@ -424,7 +428,7 @@ Result<void> Runtime::Impl::MakeSources() {
           parts_.sources.size() == 1 ? names[index] : fmt::format("{}/{}", i, names[index]);
       DRIFTLESS_ASSIGN_OR_RETURN(stream.stream, parts_.state->InternStream(stream.stream_name));
       stream.from = start_;
-      DRIFTLESS_ASSIGN_OR_RETURN(stream.transforms, MakeTransforms(stream.stream));
+      DRIFTLESS_ASSIGN_OR_RETURN(stream.transforms, MakeTransforms(stream.stream, *source));
       for (auto& run : sinks_) {
         if (!run->stopped) stream.inlets.push_back(run->inlet.get());
       }

@@ -25,8 +25,9 @@ void SourceThread::Join() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool SourceThread::Push(const Item& item) {
+bool SourceThread::Push(const Item& item, const SinkChoice& choice) {
   for (Inlet* inlet : context_.inlets) {
+    if (!choice.Has(inlet->sink_name())) continue;
     if (stopping() || !inlet->Push(item)) return false;
   }
   return true;
@@ -42,7 +43,7 @@ bool SourceThread::Send(ChangeBatchPtr batch) {
     context_.pressure->Relieve();
     context_.budget->WaitUntilBelow();
   }
-  return Push(BatchItem{Charge(std::move(batch), context_.budget)});
+  return Push(BatchItem{Charge(std::move(batch), context_.budget)}, choice_);
 }
 
 namespace {
@@ -107,7 +108,7 @@ bool SourceThread::Tell(StatementChangePtr change, std::string position, int64_t
     }
     change = *std::move(made);
   }
-  return Push(SchemaItem{std::move(change), std::move(position), now_ms});
+  return Push(SchemaItem{std::move(change), std::move(position), now_ms}, choice_);
 }
 
 namespace {

@@ -51,6 +51,7 @@ class SourceThread : public SourceOutput {
   bool Schema(StatementChangePtr change, std::string position) override;
   bool Progress(const Point& point, std::string resume, int64_t event_time_ms) override;
   bool Unbroken(bool begins) override { return Push(UnbrokenItem{begins}); }
+  void SendTo(SinkChoice choice) override { choice_ = std::move(choice); }
   bool DeadLetter(const Point& point, std::string position, std::string_view record,
                   const Error& error) override;
   Result<bool> Park(const UnclearStatement& statement) override;
@@ -58,7 +59,8 @@ class SourceThread : public SourceOutput {
   bool stopping() const override { return stopping_.load(std::memory_order_relaxed); }
 
  private:
-  bool Push(const Item& item);
+  // To the sinks of the choice.
+  bool Push(const Item& item, const SinkChoice& choice = {});
   bool Send(ChangeBatchPtr batch);
   bool Tell(StatementChangePtr change, std::string position, int64_t now_ms);
   bool Transform(const ChangeBatchPtr& batch);
@@ -69,6 +71,7 @@ class SourceThread : public SourceOutput {
   const Context context_;
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> event_time_ms_{0};
+  SinkChoice choice_;             // whom rows and statements are for
   std::optional<Error> failure_;  // of ours, where the source could only see `false`
   std::thread thread_;
 };

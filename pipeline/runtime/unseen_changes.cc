@@ -12,6 +12,7 @@ namespace driftless {
 
 void Runtime::Impl::OnUnseen(const UnseenChange& change) {
   for (const auto& run : sinks_) {
+    if (!change.sinks.Has(run->name())) continue;
     Result<std::vector<TablePath>> tables = run->config->route(change.table);
     if (!tables) return Fail(std::move(tables).error());
     for (const TablePath& table : *tables) RecordUnseen(*run, table, change);
@@ -45,8 +46,10 @@ void Runtime::Impl::RecordUnseen(const SinkRun& run, const TablePath& table,
   record.sink_type = run.config->type;
   record.behavior = run.config->policy.behavior;
   record.verdict =
-      VerdictOfUnseen(change.is_conversion,
-                      change.is_read_again ? RowsWithoutEvents::kResync : RowsWithoutEvents::kWarn);
+      change.is_repeated
+          ? VerdictOfGap()
+          : VerdictOfUnseen(change.is_conversion, change.is_read_again ? RowsWithoutEvents::kResync
+                                                                       : RowsWithoutEvents::kWarn);
   record.result = change.is_read_again ? AuditResult::kDone : AuditResult::kSkipped;
   parts_.metrics->AddVerdict(record);
   // What stays different after that is what becomes of the truncate.table.

@@ -28,4 +28,11 @@ Verdict VerdictOfUnseen(bool is_conversion, RowsWithoutEvents choice) {
   return verdict;
 }
 
+Verdict VerdictOfGap() {
+  Verdict verdict = VerdictOfUnseen(/*is_conversion=*/false, RowsWithoutEvents::kWarn);
+  verdict.reason = "the log between is not read";
+  verdict.rows = "all rows of the table come again, and those that were deleted meanwhile stay";
+  return verdict;
+}
+
 }  // namespace driftless

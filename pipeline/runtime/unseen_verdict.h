@@ -9,4 +9,7 @@ namespace driftless {
 // and `run`. A conversion is never a failure: no row is missing, old ones keep what they had.
 Verdict VerdictOfUnseen(bool is_conversion, RowsWithoutEvents choice);
 
+// The same where a source has not read a part of its log, and sends the rows of the table again.
+Verdict VerdictOfGap();
+
 }  // namespace driftless

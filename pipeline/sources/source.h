@@ -10,6 +10,7 @@
 
 #include "config/options/option.h"
 #include "config/yaml/problems.h"
+#include "pipeline/sources/sink_choice.h"
 #include "schema/base/clock.h"
 #include "schema/coordinator/coordinator.h"
 #include "schema/events/change_batch.h"
@@ -30,6 +31,8 @@ struct UnseenChange {
   std::string what;            // "TRUNCATE PARTITION p1"
   bool is_conversion = false;  // stored values were converted; no row came or went
   bool is_read_again = false;  // the source reads the whole table once more, behind the statement
+  bool is_repeated = false;    // the same, but nothing empties the sinks' tables before
+  SinkChoice sinks;            // whom it concerns
 };
 
 // Where a source's stream goes: the runtime's end of it. All calls of one stream come from that
@@ -51,6 +54,9 @@ class SourceOutput {
     static_cast<void>(begins);
     return !stopping();
   }
+  // The rows and statements that follow on this stream are for these sinks alone, until the next
+  // call: for one that lacks what others have. An output to one place has nothing to do.
+  virtual void SendTo(SinkChoice choice) { static_cast<void>(choice); }
   // A record that could not be decoded, kept with its position in the dead-letter file.
   virtual bool DeadLetter(const Point& point, std::string position, std::string_view record,
                           const Error& error) = 0;
@@ -77,6 +83,15 @@ class SourceMetrics {
   virtual void AddEvents(std::string_view stream, std::string_view type, int64_t events) = 0;
 };
 
+// Where the tables of one sink stand that a source table goes to.
+struct SinkPlace {
+  std::string sink;
+  CutPosition from;      // all of them have, or have durably parked, what lies before it
+  CutPosition furthest;  // none of them has anything behind it
+  // What they have of this source table apart from the rest: its own rows and statements.
+  CutPosition own;
+};
+
 // What the runtime gives a source.
 struct SourceContext {
   std::string pipeline_name;
@@ -86,6 +101,12 @@ struct SourceContext {
   // The furthest position of the sink tables that a source table goes to: where it is behind `from`
   // of Run, rows between have gone to some of them, or to all. Null: the same as `from`.
   std::function<CutPosition(const TablePath& source)> furthest;
+  // A sink that was added, or was killed before its first commit, has no position, so that `from`
+  // of Run holds nothing. This is the position of all sink tables that have one in the stream:
+  // where the others can go on. Null, and where nobody has one: nothing.
+  std::function<CutPosition(StreamId stream)> from_of_others;
+  // At every sink that a source table goes to. Null: not known.
+  std::function<std::vector<SinkPlace>(const TablePath& source)> places;
   const UnclearAnswers* answers = nullptr;  // null: nobody answers
   SourceMetrics* metrics = nullptr;         // null: nobody asks
   OnUnparsedDdl on_unparsed_ddl{};          // the pipeline's; a source's own option wins
@@ -125,6 +146,9 @@ class Source {
   // success at the end of a bounded stream.
   virtual Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
                            SourceOutput* output) = 0;
+  // Whether a stream in which some sink has no position goes on from SourceContext::from_of_others,
+  // instead of beginning anew for all.
+  virtual bool GoesOnForOthers() const { return false; }
   // Whether rows of a table of this name are sent. Any thread.
   virtual bool Captures(const TablePath& table) const {
     static_cast<void>(table);

@@ -4,6 +4,7 @@
 usage: metrics.py --driftless BIN
 """
 import argparse
+import functools
 import json
 import os
 import re
@@ -37,6 +38,17 @@ OLD = [("id", "INT", True), ("n", "INT", False)]
 NEW = [("id", "INT", True), ("m", "INT", False)]
 
 
+def sample(http, name, **labels):
+    """The sum of all samples that have these labels; None: there is none."""
+    try:
+        text = urllib.request.urlopen(f"http://{http}/metrics", timeout=30).read().decode()
+    except OSError:
+        return None
+    found = [float(m[2]) for m in re.finditer(rf"^driftless_{name}(?:{{(.*)}})? (\S+)$", text, re.M)
+             if all(f'{k}="{v}"' in (m[1] or "") for k, v in labels.items())]
+    return sum(found) if found else None
+
+
 def everything_is_counted(driftless, folder):
     stream = Records(os.path.join(folder, "records.jsonl"))
     for table in ("orders", "users"):
@@ -58,16 +70,7 @@ def everything_is_counted(driftless, folder):
         http = f"127.0.0.1:{s.getsockname()[1]}"
     pipeline = Pipeline(driftless, folder, TEXT.replace("@HTTP@", http))
     process = pipeline.start()
-
-    def metric(name, **labels):
-        """The sum of all samples that have these labels; None: there is none."""
-        try:
-            text = urllib.request.urlopen(f"http://{http}/metrics", timeout=30).read().decode()
-        except OSError:
-            return None
-        found = [float(m[2]) for m in re.finditer(rf"^driftless_{name}(?:{{(.*)}})? (\S+)$", text, re.M)
-                 if all(f'{k}="{v}"' in (m[1] or "") for k, v in labels.items())]
-        return sum(found) if found else None
+    metric = functools.partial(sample, http)
 
     try:
         eventually(lambda: pipeline.rows_or_none("shop.orders")[-1:] == [{"id": 20, "n": None, "m": 20}],

@@ -4,12 +4,13 @@
 usage: mysql_forms.py --driftless BIN --peer mysql|mariadb [--only CASE]
 Exit status: 0 as expected, 1 not, 77 the server is not installed.
 """
+import functools
 import os
 import random
 import re
 import subprocess
-import urllib.request
 
+import metrics
 import mysql_live as live
 import mysql_resync as resync
 import olap_cluster
@@ -23,7 +24,7 @@ class Forms(Test):
         self.server.sql("use live; create table wide (id int primary key, a int, b varchar(20), c longtext) charset utf8mb4; "
                         "insert into wide values (1, 1, 'one', 'text'), (2, 2, 'two', null), (3, 3, 'three', 'text');")
         eyes = self.pipeline("eyes", tables="live.wide, live.marks")
-        self.sink(eyes, "type: print")
+        eyes.rewrite(sinks=["name: lake\ntype: print"])
         lake = self.pipeline("lake", tables="live.wide, live.marks")
         lake.start()
         self.follow(lake)
@@ -51,9 +52,7 @@ class Forms(Test):
                         "select n, n, concat('b', n), concat('c', n), if(n % 3, null, 'd') from q;")
         with olap_cluster.Cluster("starrocks") as cluster:
             pipeline = self.pipeline("partial", tables="live.holes, live.marks")
-            sink = cluster.sink().replace("name: olap", "name: lake").strip().replace("type: starrocks\n  name: lake", "type: starrocks")
-            self.sink(pipeline, f"{sink}\n  username: root\n  password: '{olap_cluster.PASSWORD.replace(chr(39), chr(39) * 2)}'\n"
-                                "  table.create.properties.replication_num: 1")
+            pipeline.rewrite(sinks=[resync.olap_sink(cluster)])
             pipeline.start()
             pipeline.wait_for(lambda: len(resync.in_olap(cluster, "holes")) == 200, "the snapshot")
             for number in range(12):
@@ -79,13 +78,6 @@ class Forms(Test):
     def printed(pipeline, table):
         lines = pipeline.tail().splitlines()
         return [line.replace(f" {table}", "", 1) for line in lines if line[:3] in ("+I ", "-U ", "+U ", "-D ") and f" {table} " in line]
-
-    @staticmethod
-    def sink(pipeline, text):
-        with open(pipeline.file, encoding="utf-8") as file:
-            before = file.read()
-        with open(pipeline.file, "w", encoding="utf-8") as file:
-            file.write(re.sub(r"(?s)sink:\n.*?pipeline:", f"sink:\n  name: lake\n  {text}\npipeline:", before))
 
     def xa(self):
         """Rows of a prepared transaction come with its commit, once, across kills; those of a rollback never."""
@@ -165,26 +157,13 @@ insert into live.t values (500, 'seen');
 
     def metrics(self):
         """Lag, bytes behind, events by type, the position, the snapshot's progress."""
-        with live.socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            http = f"127.0.0.1:{s.getsockname()[1]}"
+        http = f"127.0.0.1:{live.free_port()}"
         self.server.sql("use live; create table many (id int primary key auto_increment, v int); insert into many (v) values (1), (2), (3), (4);"
                         + "insert into many (v) select v from many;" * 10 + "analyze table many;")
         pipeline = self.pipeline("metrics", "scan.incremental.snapshot.chunk.size: 100", tables="live.many, live.marks")
-        with open(pipeline.file, encoding="utf-8") as file:
-            text = file.read()
-        with open(pipeline.file, "w", encoding="utf-8") as file:
-            file.write(text.replace("http.address: off", f"http.address: {http}"))
+        pipeline.rewrite(http=http)
         pipeline.start()
-
-        def metric(name, **labels):
-            try:
-                text = urllib.request.urlopen(f"http://{http}/metrics", timeout=5).read().decode()
-            except OSError:
-                return None
-            found = [float(m[2]) for m in re.finditer(rf"^driftless_{name}(?:{{(.*)}})? (\S+)$", text, re.M)
-                     if all(f'{k}="{v}"' in (m[1] or "") for k, v in labels.items())]
-            return sum(found) if found else None
+        metric = functools.partial(metrics.sample, http)
         rows = int(self.server.sql("select (select count(*) from live.many) + (select count(*) from live.marks);"))
         pipeline.wait_for(lambda: metric("source", what="snapshot_rows") == rows, "the snapshot's rows")
         pipeline.wait_for(lambda: (metric("source", what="snapshot_chunks") or 0) > rows / 100, "chunks")
@@ -227,8 +206,8 @@ def tls(binary, folder, peer):
         validator = Validator(binary, folder, server.port)
         for code, mode, *said in (
                 (1, "disabled", "Access denied"), (0, "preferred"), (0, "required"),
-                (0, f"verify-identity\n  tls.ca: {folder}/ca.pem"),
-                (1, f"verify-identity\n  tls.ca: {folder}/other.pem", "ertificate")):
+                (0, f"verify-identity\ntls.ca: {folder}/ca.pem"),
+                (1, f"verify-identity\ntls.ca: {folder}/other.pem", "ertificate")):
             validator.expect(code, *said, user="tls", tables="live.t", more=f"tls.mode: {mode}")
     finally:
         server.call("wipe", check=False)

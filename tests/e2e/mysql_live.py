@@ -51,6 +51,11 @@ def free_port():
         return s.getsockname()[1]
 
 
+def own_lines(text):
+    """Lines of YAML without their margin."""
+    return "".join(line.strip() + "\n" for line in text.splitlines())
+
+
 def quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
@@ -121,30 +126,33 @@ class Pipeline:
         self.binary, self.folder, self.rng = binary, folder, rng
         self.file = os.path.join(folder, "live.yaml")
         self.kills = self.kills_in_snapshot = 0
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {port}
-  username: driftless
-  password: driftless
-  tables: live.\\.*, typesdb.\\.*
-  scan.incremental.snapshot.chunk.size: 3
-sink:
-  type: paimon
-  name: lake
-  catalog.properties.warehouse: {folder}/warehouse
-  exclude.schema.changes: [truncate.table, drop.table]
-pipeline:
-  name: live
-  checkpoint.interval: 500ms
-  schema.change.behavior: evolve
-  on-null-violation: default-value
-  on-cast-failure: "null"
-  http.address: off
-""")
+        self.write(port, "live.\\.*, typesdb.\\.*", source="scan.incremental.snapshot.chunk.size: 3",
+                   sink="exclude.schema.changes: [truncate.table, drop.table]",
+                   options='''checkpoint.interval: 500ms
+schema.change.behavior: evolve
+on-null-violation: default-value
+on-cast-failure: "null"''')
         self.process = None
         Pipeline.made.append(self)
+
+    def write(self, port, tables, source="", sink="", sinks=None, options="checkpoint.interval: 300ms", http="off",
+              user="driftless"):
+        """The pipeline's file. `source`, `sink` and `options` are more lines of these parts; `sinks` stands in for the
+        one of Paimon."""
+        self.written = {k: v for k, v in locals().items() if k != "self"}
+        if sinks is None:
+            sinks = [f"type: paimon\nname: lake\ncatalog.properties.warehouse: {self.folder}/warehouse\n{sink}"]
+
+        def lines(text, margin="  "):
+            return "".join(margin + line + "\n" for line in text.splitlines())
+        with open(self.file, "w", encoding="utf-8") as out:
+            out.write("source:\n" + lines(f"type: mysql\nhostname: 127.0.0.1\nport: {port}\nusername: {user}\n"
+                                          f"password: {user}\ntables: {tables}\n{source}"))
+            out.write("sinks:\n" + "".join("  - " + lines(each, "    ").lstrip() for each in sinks))
+            out.write("pipeline:\n" + lines(f"name: live\nhttp.address: {http}\n{options}"))
+
+    def rewrite(self, **changes):
+        self.write(**{**self.written, **changes})
 
     def end(self):
         if self.process is not None and self.process.poll() is None:
@@ -160,9 +168,9 @@ pipeline:
         if self.process.poll() is not None:
             sys.exit(f"the pipeline ended with {self.process.returncode}:\n{self.tail()}")
 
-    def kill(self):
+    def kill(self, within_s=1.2):
         """-9 at a moment that the seed gives."""
-        time.sleep(self.rng.uniform(0, 1.2))
+        time.sleep(self.rng.uniform(0, within_s))
         self.check_alive()
         self.process.kill()
         self.process.wait()
@@ -180,9 +188,12 @@ pipeline:
         if code != 0:
             sys.exit(f"SIGTERM ended the pipeline with {code}:\n{self.tail()}")
 
-    def tail(self):
+    def said(self):
         with open(os.path.join(self.folder, "run.log"), encoding="utf-8", errors="replace") as log:
-            return log.read()[-20000:]
+            return log.read()
+
+    def tail(self):
+        return self.said()[-20000:]
 
     def peek(self, table, *more):
         return subprocess.run([self.binary, "peek", self.file, "--table", table, "--output", "json", *more],
@@ -202,10 +213,7 @@ pipeline:
 
     def wait_for_snapshot(self):
         """Marks may come while other tables are still being read."""
-        def is_told():
-            with open(os.path.join(self.folder, "run.log"), encoding="utf-8", errors="replace") as log:
-                return "snapshot done" in log.read()
-        self.wait_for(is_told, "the end of the snapshot")
+        self.wait_for(lambda: "snapshot done" in self.said(), "the end of the snapshot")
 
     def wait_for_mark(self, server, number):
         """Marks go through the log like all else, so what stands before one has arrived with it."""
@@ -407,6 +415,7 @@ def scene(options):
     folder = options.keep or tempfile.mkdtemp(prefix="driftless-live-")
     os.makedirs(folder, exist_ok=True)
     server = Server(options.peer)
+    server.call("wipe")  # what a run that was killed may have left under the same number
     try:
         yield server, folder
     finally:

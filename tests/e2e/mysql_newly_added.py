@@ -77,32 +77,13 @@ class Pipeline(live.Pipeline):
     def wait_for_join(self, number):
         """The log brings marks while chunks are still read."""
         def is_read():
-            with open(os.path.join(self.folder, "run.log"), encoding="utf-8") as log:
-                text = log.read()
+            text = self.said()
             return text.count("newly added tables join") >= number and text.rfind("newly added tables join") < text.rfind("snapshot done")
         self.wait_for(is_read, "the snapshot of the newcomers")
 
     def configure(self, tables, more=""):
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {self.port}
-  username: driftless
-  password: driftless
-  tables: {tables}
-  scan.incremental.snapshot.chunk.size: 20
-  {more}
-sink:
-  type: paimon
-  name: lake
-  catalog.properties.warehouse: {self.folder}/warehouse
-pipeline:
-  name: joins
-  checkpoint.interval: 300ms
-  schema.change.behavior: evolve
-  http.address: off
-""")
+        self.rewrite(tables=tables, source=f"scan.incremental.snapshot.chunk.size: 20\n{more}", sink="",
+                     options="checkpoint.interval: 300ms\nschema.change.behavior: evolve")
 
 
 def check(condition, text):
@@ -151,7 +132,7 @@ def play(server, pipeline, seed):
     found, tables, report = live.differences(server, pipeline, ["live"])
     check(not found, f"after the join: {sorted(found)} (seed {seed})\n{report}\n{pipeline.tail()}")
 
-    pipeline.configure("live.\\.*", "tables.exclude: live.early\n  " + added)
+    pipeline.configure("live.\\.*", "tables.exclude: live.early\n" + added)
     pipeline.start()
     server.sql("insert into live.early values (3, 'away'); update live.early set v = 'away' where id = 1;")
     pipeline.wait_for_mark(server, 4)

@@ -26,29 +26,8 @@ insert into edges.labels values (1, 'α', 'ж,я', '\\\\', 'ž'), (2, 'ώ', '', 
 class Pipeline(live.Pipeline):
     def __init__(self, binary, folder, port, mode):
         super().__init__(binary, folder, port, random.Random(1))
-        self.write(mode, port)
-
-    def write(self, mode, port):
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {port}
-  username: driftless
-  password: driftless
-  tables: streamed.\\.*, live.marks
-  scan.startup.mode: {mode}
-sink:
-  type: paimon
-  name: lake
-  catalog.properties.warehouse: {self.folder}/warehouse
-pipeline:
-  name: parity
-  checkpoint.interval: 1s
-  on-null-violation: default-value
-  on-cast-failure: "null"
-  http.address: off
-""")
+        self.write(port, "streamed.\\.*, live.marks", source=f"scan.startup.mode: {mode}",
+                   options='checkpoint.interval: 1s\non-null-violation: default-value\non-cast-failure: "null"')
 
     def contents(self, table):
         shape, rows = self.peek(table, "--schema"), self.peek(table)

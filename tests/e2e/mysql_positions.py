@@ -26,28 +26,14 @@ def check(condition, text):
         sys.exit(text)
 
 
+OWN_SNAPSHOT = "get the tables by a snapshot of their own"
+
+
 class Pipeline(live.Pipeline):
     def __init__(self, binary, folder, port, source="", tables="live.\\.*"):
         os.makedirs(folder)
         super().__init__(binary, folder, port, random.Random(1))
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {port}
-  username: driftless
-  password: driftless
-  tables: {tables}
-  {source}
-sink:
-  type: paimon
-  name: lake
-  catalog.properties.warehouse: {folder}/warehouse
-pipeline:
-  name: positions
-  checkpoint.interval: 300ms
-  http.address: off
-""")
+        self.write(port, tables, source=source)
 
     def ids(self, table):
         return sorted(row["id"] for row in self.rows(table))
@@ -104,11 +90,11 @@ class Test:
             if i % 3 == 0:
                 self.server.sql("flush logs;")
         modes = {
-            "timestamp": (f"scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: {at['ms']}", 5),
-            "future": (f"scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: {at['ms'] + 3600000}", 9),
-            "past": ("scan.startup.mode: timestamp\n  scan.startup.timestamp-millis: 1000", 1),
-            "offset": ("scan.startup.mode: specific-offset\n  scan.startup.specific-offset.file: "
-                       f"{at['file']}\n  scan.startup.specific-offset.pos: {at['pos']}", 5),
+            "timestamp": (f"scan.startup.mode: timestamp\nscan.startup.timestamp-millis: {at['ms']}", 5),
+            "future": (f"scan.startup.mode: timestamp\nscan.startup.timestamp-millis: {at['ms'] + 3600000}", 9),
+            "past": ("scan.startup.mode: timestamp\nscan.startup.timestamp-millis: 1000", 1),
+            "offset": ("scan.startup.mode: specific-offset\nscan.startup.specific-offset.file: "
+                       f"{at['file']}\nscan.startup.specific-offset.pos: {at['pos']}", 5),
         }
         running = {name: self.pipeline(name, mode) for name, (mode, _) in modes.items() if name != "past"}
         for pipeline in running.values():
@@ -163,41 +149,116 @@ class Test:
         print(f"{begun} starts of one pipeline began anew")
         self.server.sql("drop table live.early;")
 
-    def joined(self):
-        """A sink that is added makes the source begin anew: it gets all rows, and the other's divergence tells what it may lack."""
-        pipeline = self.pipeline("joined", "scan.startup.mode: initial", tables="live.joined, live.marks")
-        self.server.sql("create table live.joined (id int primary key, v varchar(20)) charset utf8mb4; "
-                        "insert into live.joined values (1, 'a'), (2, 'b'), (3, 'c');")
-        pipeline.start()
-        self.follow(pipeline)
-        pipeline.wait_for_snapshot()
-        pipeline.stop()
-        self.server.sql("delete from live.joined where id = 2; update live.joined set v = 'new' where id = 3; "
-                        "alter table live.joined add column w int; insert into live.joined values (4, 'd', 4);")
-        with open(pipeline.file, encoding="utf-8") as f:
-            text = f.read()
-        with open(pipeline.file, "w", encoding="utf-8") as f:
-            lake = f"  - type: paimon\n    name: lake\n    catalog.properties.warehouse: {pipeline.folder}/warehouse\n"
-            f.write(text[:text.index("sink:")] + "sinks:\n" + lake + lake.replace("lake", "later").replace("/warehouse", "/later") +
-                    text[text.index("pipeline:"):])
-        pipeline.start()
-        if "MariaDB" not in self.server.sql("select version();"):
-            pipeline.wait_for(lambda: "FLUSH BINARY LOGS" in pipeline.tail(), "what to do where points would go backwards")
-            self.server.sql("flush binary logs;")
-        wanted = self.server.values("from live.joined", ("id", "v", "w"))
+    def divergences(self, pipeline):
+        done = subprocess.run([self.binary, "divergences", "--state", os.path.join(pipeline.folder, "state")],
+                              capture_output=True, text=True, encoding="utf-8", check=True)
+        return done.stdout
 
-        def rows(sink):
-            lines = pipeline.peek("live.joined", "--sink", sink).stdout.splitlines()
-            return [[None if row.get(n) is None else str(row[n]) for n in ("id", "v", "w")]
-                    for row in map(json.loads, lines) if "id" in row]
-        pipeline.wait_for(lambda: sorted(rows("later"), key=str) == sorted(wanted, key=str), "the rows of the sink that was added")
-        pipeline.wait_for(lambda: all(row in rows("lake") for row in wanted), "the rows of the other sink")
-        ghosts = [row for row in rows("lake") if row not in wanted]
-        check(ghosts == [["2", "b", None]], f"{ghosts} remain")
-        said = subprocess.run([self.binary, "divergences", "--state", os.path.join(pipeline.folder, "state")], capture_output=True, text=True)
-        check("a new beginning for a sink without a position" in said.stdout, said.stdout + said.stderr)
+    def holds(self, pipeline, sink, table, names):
+        """Whether the sink's table has exactly the server's rows, each once."""
+        wanted = sorted(self.server.values(f"from {table}", names), key=str)
+        lines = pipeline.peek(table, "--sink", sink).stdout.splitlines()
+        rows = [json.loads(line) for line in lines if line.startswith("{")]
+        found = sorted(([None if row.get(n) is None else str(row[n]) for n in names] for row in rows), key=str)
+        return found == wanted
+
+    @staticmethod
+    def lake(pipeline, name):
+        return f"type: paimon\nname: {name}\ncatalog.properties.warehouse: {pipeline.folder}/{name}"
+
+    def wait_for_all(self, pipeline, sinks, tables):
+        for sink in sinks:
+            for table, names in tables.items():
+                pipeline.wait_for(lambda: self.holds(pipeline, sink, table, names), f"the rows of {table} at {sink}")
+
+    def joined(self):
+        """Sinks that are added, and killed before their first commit: each sink has each row once, with no gap."""
+        numbers = "with recursive q (n) as (select 1 union all select n + 1 from q where n < 1000) "
+        self.server.sql("use live; create table joined (id int primary key, v varchar(20)) charset utf8mb4; "
+                        f"insert into joined {numbers} select n, concat('v', n) from q; "
+                        "create table loose (n int, v varchar(20)) charset utf8mb4; "
+                        f"insert into loose {numbers} select n % 50, 'loose' from q;")
+        pipeline = self.pipeline("joined", "scan.startup.mode: initial\nscan.incremental.snapshot.chunk.size: 40",
+                                 tables="live.joined, live.loose, live.marks")
+        sinks = ["lake"]
+        pipeline.rewrite(sinks=[self.lake(pipeline, name) for name in sinks])
+        pipeline.start()
+        self.wait_for_all(pipeline, sinks, {"live.joined": ("id", "v"), "live.loose": ("n", "v")})
         pipeline.stop()
-        self.server.sql("drop table live.joined;")
+        self.server.sql("use live; delete from joined where id % 7 = 0; update joined set v = 'new' where id % 5 = 0; "
+                        "alter table joined add column w int; insert into joined values (2000, 'd', 4); "
+                        "delete from loose where n = 3; insert into loose values (3, 'again'), (3, 'again'); "
+                        "alter table loose add column w int;")
+        tables = {"live.joined": ("id", "v", "w"), "live.loose": ("n", "v", "w")}
+        sinks.append("later")
+        pipeline.rewrite(sinks=[self.lake(pipeline, name) for name in sinks])
+        # Killed anywhere within its beginning, and its tables changed meanwhile.
+        for number in range(6):
+            pipeline.start()
+            self.server.sql(f"use live; update joined set w = {number} where id % 11 = {number}; delete from joined where id = {number + 20}; "
+                            f"insert into joined (id, v) values ({3000 + number}, 'more'); insert into loose values (100, 'more', {number}); "
+                            f"delete from loose where n = {number + 10} limit 3;")
+            pipeline.kill(0.5 if number < 4 else 1.2)
+            if number == 1:
+                self.server.sql("alter table live.joined add column x int first; update live.joined set x = id where id % 3 = 0;")
+                tables["live.joined"] += ("x",)
+        pipeline.start()
+        self.wait_for_all(pipeline, sinks, tables)
+        sinks.append("third")
+        pipeline.stop()
+        self.server.sql("delete from live.joined where id = 30; insert into live.loose values (200, 'last', null);")
+        pipeline.rewrite(sinks=[self.lake(pipeline, name) for name in sinks])
+        pipeline.start()
+        self.follow_all(pipeline, sinks)
+        self.wait_for_all(pipeline, sinks, tables)
+        check("a new beginning" not in self.divergences(pipeline), f"{self.divergences(pipeline)}\n{pipeline.tail()}")
+        check(f"{OWN_SNAPSHOT}: third" in pipeline.said(), pipeline.tail())
+        print(f"{pipeline.said().count(OWN_SNAPSHOT)} starts for sinks without a position")
+        pipeline.stop()
+        self.too_late(pipeline, sinks, tables["live.joined"])
+        self.server.sql("drop table live.joined; drop table live.loose;")
+
+    def follow_all(self, pipeline, sinks):
+        """A mark that has arrived at each sink."""
+        self.mark += 1
+        self.server.sql(f"insert into live.marks values ({self.mark});")
+        for sink in sinks:
+            pipeline.wait_for(lambda: self.holds(pipeline, sink, "live.marks", ("id",)), f"the marks at {sink}")
+
+    def too_late(self, pipeline, sinks, names):
+        """The log is gone where the others are: all begin anew, and their divergences tell what they may lack."""
+        self.server.sql("delete from live.joined where id = 31; update live.joined set v = 'late' where id = 32; flush logs; "
+                        "insert into live.joined (id) values (4000); flush logs;")
+        self.purge()
+        sinks.append("fourth")
+        pipeline.rewrite(sinks=[self.lake(pipeline, name) for name in sinks])
+        pipeline.start()
+        pipeline.wait_for(lambda: self.holds(pipeline, "fourth", "live.joined", names), "the rows of the sink that was added")
+        wanted = self.server.values("from live.joined", names)
+
+        def rows():
+            lines = pipeline.peek("live.joined", "--sink", "lake").stdout.splitlines()
+            return [[None if row.get(n) is None else str(row[n]) for n in names] for row in map(json.loads, lines) if "id" in row]
+        def are_there():
+            found = rows()
+            return all(row in found for row in wanted)
+        pipeline.wait_for(are_there, "the rows of the other sinks")
+        ghosts = [row[0] for row in rows() if row not in wanted]
+        check(ghosts == ["31"], f"{ghosts} remain")
+        check("fourth" not in self.divergences(pipeline), self.divergences(pipeline))
+        said = " ".join(self.divergences(pipeline).split())
+        check("a new beginning for a sink without a position" in said and "come again" in said, said)
+        pipeline.stop()
+
+    def purge(self):
+        """All logs but the newest; one that the server still sends to a connection of before is not purged."""
+        newest = self.place()[0]
+        for _ in range(300):
+            self.server.sql(f"purge binary logs to '{newest}';")
+            if self.server.sql("show binary logs;").split("\t")[0] == newest:
+                return
+            time.sleep(0.1)
+        sys.exit(f"the logs before {newest} stay")
 
     def quiet(self):
         """Captured tables stand still; the position does not, so that logs may go."""
@@ -221,13 +282,7 @@ class Test:
         self.follow(pipeline)
         pipeline.stop()
         self.server.sql("insert into live.t values (100, 'lost'); flush logs; insert into live.t values (101, 'x'); flush logs;")
-        # A file that the server still sends to the connection of before is not purged.
-        newest = self.place()[0]
-        for _ in range(300):
-            self.server.sql(f"purge binary logs to '{newest}';")
-            if self.server.sql("show binary logs;").split("\t")[0] == newest:
-                break
-            time.sleep(0.1)
+        self.purge()
         said = pipeline.fails()
         check("binlog_expire_logs_seconds" in said and "new state folder" in said, said)
 

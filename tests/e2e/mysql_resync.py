@@ -91,33 +91,18 @@ class Writers:
             thread.join()
 
 
+def olap_sink(cluster):
+    password = olap_cluster.PASSWORD.replace("'", "''")
+    return live.own_lines(cluster.sink()) + f"username: root\npassword: '{password}'\ntable.create.properties.replication_num: 1"
+
+
 class Pipeline(live.Pipeline):
     def configure(self, port, cluster):
-        sink = cluster.sink().replace("\n  ", "\n    ")
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {port}
-  username: driftless
-  password: driftless
-  tables: live.marks, live.parts, live.twin, live.swapped, live.loose
-  scan.incremental.snapshot.chunk.size: 40
-sinks:
-  - type: paimon
-    name: lake
-    catalog.properties.warehouse: {self.folder}/warehouse
-  - {sink.strip()}
-    username: root
-    password: '{olap_cluster.PASSWORD.replace("'", "''")}'
-    table.create.properties.replication_num: 1
-pipeline:
-  name: again
-  checkpoint.interval: 300ms
-  schema.change.behavior: LENIENT
-  rows-without-events: resync
-  http.address: off
-""")
+        sinks = [f"type: paimon\nname: lake\ncatalog.properties.warehouse: {self.folder}/warehouse",
+                 olap_sink(cluster)]
+        self.write(port, "live.marks, live.parts, live.twin, live.swapped, live.loose",
+                   source="scan.incremental.snapshot.chunk.size: 40", sinks=sinks,
+                   options="checkpoint.interval: 300ms\nschema.change.behavior: LENIENT\nrows-without-events: resync")
 
     def peek(self, table, *more):
         return super().peek(table, "--sink", "lake", *more)

@@ -61,27 +61,11 @@ def statements(peer, scenario, part):
 class Pipeline(live.Pipeline):
     def configure(self, port, tables, with_iceberg):
         self.lakes = ("lake", "ice") if with_iceberg else ("lake",)
-        ice = f"  - type: iceberg\n    name: ice\n    catalog.properties.warehouse: {self.folder}/ice\n" if with_iceberg else ""
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {port}
-  username: driftless
-  password: driftless
-  tables: {tables}, scen.marks
-sinks:
-  - type: paimon
-    name: lake
-    catalog.properties.warehouse: {self.folder}/warehouse
-{ice}  - type: print
-    name: eyes
-    file: {self.folder}/printed.txt
-pipeline:
-  name: scenario
-  checkpoint.interval: 500ms
-  http.address: off
-""")
+        sinks = [f"type: paimon\nname: lake\ncatalog.properties.warehouse: {self.folder}/warehouse",
+                 f"type: print\nname: eyes\nfile: {self.folder}/printed.txt"]
+        if with_iceberg:
+            sinks.append(f"type: iceberg\nname: ice\ncatalog.properties.warehouse: {self.folder}/ice")
+        self.write(port, f"{tables}, scen.marks", sinks=sinks, options="checkpoint.interval: 500ms")
 
     def peek(self, table, *more, sink="lake"):
         return super().peek(table, "--sink", sink, *more)

@@ -130,13 +130,8 @@ def main():
     options = live.arguments(seed=7).parse_args()
     with live.scene(options) as (server, folder):
         pipeline = live.Pipeline(options.driftless, folder, server.port, random.Random(options.seed))
-        with open(pipeline.file, encoding="utf-8") as file:
-            text = file.read()
-        text = text.replace("tables: live.\\.*, typesdb.\\.*", "tables: snap.\\.*").replace(
-            "chunk.size: 3\n", "chunk.size: 9\n  scan.incremental.snapshot.chunk.key-column: snap.c_split:n\n"
-            "  connection.pool.size: 3\n")
-        with open(pipeline.file, "w", encoding="utf-8") as file:
-            file.write(text)
+        pipeline.rewrite(tables="snap.\\.*", source="scan.incremental.snapshot.chunk.size: 9\n"
+                         "scan.incremental.snapshot.chunk.key-column: snap.c_split:n\nconnection.pool.size: 3")
         server.call("start")
         play(server, pipeline, options.seed)
         found, tables, report = live.differences(server, pipeline, ["snap"])

@@ -18,29 +18,13 @@ create user poor@'%' identified by 'poor'; grant select on live.keyed to poor@'%
 """
 
 
-class Validator:
+class Validator(live.Pipeline):
     def __init__(self, binary, folder, port):
-        self.binary, self.folder, self.port = binary, folder, port
-        self.file = os.path.join(folder, "live.yaml")
+        super().__init__(binary, folder, port, None)
+        self.port = port
 
-    def write(self, user="driftless", tables="live.\\.*", more=""):
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {self.port}
-  username: {user}
-  password: {user}
-  tables: {tables}
-  {more}
-sink:
-  type: paimon
-  name: lake
-  catalog.properties.warehouse: {self.folder}/warehouse
-pipeline:
-  name: live
-  http.address: off
-""")
+    def configure(self, user="driftless", tables="live.\\.*", more=""):
+        self.write(self.port, tables, source=more, options="", user=user)
 
     def call(self, verb, *more):
         done = subprocess.run([self.binary, verb, self.file, *more], capture_output=True, text=True, encoding="utf-8",
@@ -51,7 +35,7 @@ pipeline:
         return sorted(os.path.join(at, name) for at, folders, files in os.walk(self.folder) for name in folders + files)
 
     def expect(self, code, *texts, **config):
-        self.write(**config)
+        self.configure(**config)
         os.makedirs(os.path.join(self.folder, "warehouse"), exist_ok=True)  # a local store makes its folder to see that it can
         before = self.files()
         got, out, err = self.call("validate", "--live")
@@ -91,7 +75,7 @@ def play(server, check):
     server.sql("set global binlog_format = 'ROW'; set global binlog_row_image = 'FULL'; "
                "set global binlog_row_metadata = 'FULL'; set global binlog_expire_logs_seconds = 2592000;")
     # A sink's table that is there already and does not fit.
-    check.write(tables="live.keyed", more="scan.startup.mode: snapshot")
+    check.configure(tables="live.keyed", more="scan.startup.mode: snapshot")
     code, out, err = check.call("run", "--state", os.path.join(check.folder, "state"), "--until-end")
     if code != 0:
         sys.exit(f"run: {out}{err}")
@@ -109,7 +93,7 @@ def play(server, check):
 
 def plan_on_live_tables(server, check):
     """Without schema file or state: the server's table, and the sink's as they are."""
-    check.write(tables="live.keyed")
+    check.configure(tables="live.keyed")
     before = check.files()
     ddl = "ALTER TABLE live.keyed ADD COLUMN w INT NOT NULL, DROP COLUMN v"
     code, out, err = check.call("plan", "--ddl", ddl)

@@ -462,28 +462,9 @@ class Ddl:
 class Pipeline(live.Pipeline):
     def __init__(self, binary, folder, port, rng):
         super().__init__(binary, folder, port, rng)
-        self.file = os.path.join(folder, "work.yaml")
-        with open(self.file, "w", encoding="utf-8") as out:
-            out.write(f"""source:
-  type: mysql
-  hostname: 127.0.0.1
-  port: {port}
-  username: driftless
-  password: driftless
-  tables: {DB}.\\.*
-  scan.incremental.snapshot.chunk.size: 50
-sink:
-  type: paimon
-  name: lake
-  catalog.properties.warehouse: {folder}/warehouse
-  exclude.schema.changes: [truncate.table, drop.table]
-pipeline:
-  name: work
-  checkpoint.interval: 500ms
-  stop.timeout: 20min
-  schema.change.behavior: evolve
-  http.address: off
-""")
+        self.write(port, f"{DB}.\\.*", source="scan.incremental.snapshot.chunk.size: 50",
+                   sink="exclude.schema.changes: [truncate.table, drop.table]",
+                   options="checkpoint.interval: 500ms\nstop.timeout: 20min\nschema.change.behavior: evolve")
 
     def wait_for_mark(self, server, number):
         server.sql(f"insert into {DB}.marks values ({number});")

@@ -18,7 +18,7 @@ namespace driftless::mysql {
 // their streams go out in one order: a cut holds a beginning of it.
 struct SnapshotRequest {
   enum class Step : uint8_t {
-    kResume,  // say where the snapshot's stream goes on
+    kResume,  // say where the snapshot's stream goes on from a position
     kReport,  // make `progress` the position of the snapshot's stream
     kOpen,    // begin views for a round of reading
     kRead,    // read chunks in them, send them, report
@@ -26,12 +26,15 @@ struct SnapshotRequest {
     kEnd,     // nothing more will come
   };
   Step step = Step::kResume;
+  CutPosition from;  // kResume: that position
+  StreamId log_stream = 0;
   SnapshotProgress progress;
   std::map<TablePath, TableSchemaPtr> tables;  // as of the log's place
   LogPosition log;                             // kOpen: where the log is read to
 };
 
 struct SnapshotAnswer {
+  StreamId stream = 0;        // of the snapshot
   SnapshotProgress progress;  // kResume: of the position; kRead: with the chunks that were read
   LogPosition first_view;     // kOpen: no view is before it
   bool advanced = false;      // kRead: some chunk was read

@@ -47,6 +47,11 @@ struct LogPosition {
     return Point{stream, Epoch(), offset, kBehindRows + joined, 0};
   }
   static bool IsBehindRows(const Point& point) { return point.row >= kBehindRows; }
+  // Points of statements that show a sink, where the log is read on, the tables that others have.
+  static constexpr uint32_t kIntroductions = 0xe0000000;
+  static bool IsIntroduction(const Point& point) {
+    return point.row >= kIntroductions && point.row < kBehindRows;
+  }
 };
 
 // "binlog.000042" is 42; 0 where there is no number.

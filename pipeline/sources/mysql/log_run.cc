@@ -1,13 +1,16 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "pipeline/sources/mysql/dump_client.h"
 #include "pipeline/sources/mysql/joining_tables.h"
+#include "pipeline/sources/mysql/lacking_sinks.h"
 #include "pipeline/sources/mysql/log_meter.h"
 #include "pipeline/sources/mysql/log_start.h"
 #include "pipeline/sources/mysql/log_stream.h"
@@ -47,8 +50,10 @@ class LogRun {
              .read_again = [this](const auto& table) { return ReadAgain(table); }}) {}
 
   Result<void> Run(const CutPosition& from) {
-    if (from.Last(stream_)) {
-      DRIFTLESS_TRY(Restore(from));
+    DRIFTLESS_ASSIGN_OR_RETURN(const CutPosition beginning, BeginningOf(from));
+    if (beginning.Last(stream_)) {
+      DRIFTLESS_TRY(Restore(beginning));
+      if (!from.Last(stream_)) DRIFTLESS_TRY(MeetLackingSinks());
     } else {
       DRIFTLESS_TRY(Plan());
     }
@@ -69,6 +74,75 @@ class LogRun {
 
  private:
   // ---- the beginning -------------------------------------------------------------------------
+
+  // Where a sink has no position, the log goes on from where the others are, if the server still
+  // has it there. Nothing: all begin anew.
+  Result<CutPosition> BeginningOf(const CutPosition& from) {
+    if (from.Last(stream_) || !context_.from_of_others || !context_.places) return from;
+    if (context_.history == nullptr || !options_.GoesOnForOthers()) return from;
+    CutPosition others = context_.from_of_others(stream_);
+    if (!others.Last(stream_) || !options_.WantsLog()) return others;
+    DRIFTLESS_ASSIGN_OR_RETURN(LogPosition place, LogPosition::Parse(others.Resume(stream_)));
+    const std::string text = place.ToString();
+    auto here = AtServer(std::move(place), facts_);
+    bool is_there = false;
+    if (here) {
+      DRIFTLESS_ASSIGN_OR_RETURN(is_there, HasLogFrom(options_, facts_, *here));
+    }
+    if (is_there) return others;
+    spdlog::warn(
+        "mysql source: a sink has no position, and the log is not there any more from {} on, where "
+        "the others are: all of them begin anew",
+        text);
+    return from;
+  }
+
+  // What they lack is read for them alone.
+  Result<void> MeetLackingSinks() {
+    LackingInputs inputs;
+    inputs.stream = stream_;
+    inputs.snapshot = snapshot_stream_;
+    inputs.at = log_.position().PointOf(stream_);
+    inputs.wants_snapshot = options_.WantsSnapshot();
+    inputs.tables = log_.CapturedTables();
+    inputs.places = context_.places;
+    DRIFTLESS_ASSIGN_OR_RETURN(inputs.history, context_.history->All(std::nullopt));
+    std::erase_if(inputs.history,
+                  [this](const auto& version) { return version.point.stream != stream_; });
+    lacking_ = FindLackingSinks(inputs, &merge_.progress());
+    std::set<std::string> sinks;
+    for (const auto& introduction : lacking_.introductions) {
+      sinks.insert(introduction.sinks.sinks.begin(), introduction.sinks.sinks.end());
+    }
+    spdlog::info(
+        "mysql source: {} {}, from {}; sinks without a position get the tables by a snapshot of "
+        "their own: {}",
+        facts_.IsMariaDb() ? "MariaDB" : "MySQL", facts_.version_text, log_.position().ToString(),
+        fmt::join(sinks, ", "));
+    return {};
+  }
+
+  // False: the pipeline stops.
+  bool Introduce() {
+    for (const LackingSinks::Gap& gap : lacking_.gaps) {
+      UnseenChange unseen;
+      unseen.table = gap.table;
+      unseen.what = fmt::format(
+          "a new beginning for a sink that was killed before its first commit (it has rows up to "
+          "{}; what the log tells from there on is not read)",
+          gap.place);
+      unseen.sinks = SinkChoice::Only({gap.sink});
+      if (!TellGap(std::move(unseen))) return false;
+    }
+    for (const LackingSinks::Introduction& introduction : lacking_.introductions) {
+      output_.SendTo(introduction.sinks);
+      const bool go_on = log_.Introduce(introduction.versions);
+      output_.SendTo({});
+      if (!go_on) return false;
+    }
+    lacking_ = {};
+    return true;
+  }
 
   Result<void> Restore(const CutPosition& from) {
     DRIFTLESS_ASSIGN_OR_RETURN(LogPosition position, LogPosition::Parse(from.Resume(stream_)));
@@ -96,15 +170,29 @@ class LogRun {
     }
     log_.Begin(position, tables, next);
     log_.RestoreDrops(OnlineSchemaChange::WaitingDropsIn(before, options_.online));
-    std::optional<SnapshotAnswer> resumed = Ask(SnapshotRequest::Step::kResume);
+    std::optional<SnapshotAnswer> resumed = Ask(SnapshotRequest::Step::kResume, from);
     if (!resumed) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
     merge_.progress() = std::move(resumed->progress);
+    snapshot_stream_ = resumed->stream;
+    ForgetRemovedSinks();
     for (auto& [path, table] : merge_.progress().tables) {
       const TableSchemaPtr schema = log_.Find(path);
       // Without a key nothing tells rows that are there from rows that come again.
       if (schema != nullptr && schema->primary_key.empty()) table.repeats = false;
     }
     return FindJoining(at, *from.Last(stream_), std::move(history));
+  }
+
+  // For sinks that are not part of the pipeline any more nothing is read.
+  void ForgetRemovedSinks() {
+    if (!context_.places) return;
+    std::vector<TablePath> tables;
+    for (const auto& [path, table] : merge_.progress().tables) tables.push_back(path);
+    for (const TablePath& path : tables) {
+      std::set<std::string> sinks;
+      for (const SinkPlace& place : context_.places(path)) sinks.insert(place.sink);
+      merge_.progress().Forget(path, [&](const auto& sink) { return !sinks.contains(sink); });
+    }
   }
 
   // ---- tables that join a running pipeline, and leave it -------------------------------------
@@ -267,10 +355,17 @@ class LogRun {
   // False: the pipeline stops.
   Result<bool> AnnounceTables() {
     // Told first: once a sink without a position has one, no later start finds the gap.
-    for (const auto& [table, place] : gaps_) {
-      if (!TellGap(table, place)) return false;
+    for (const auto& [table, before] : gaps_) {
+      UnseenChange gap;
+      gap.table = table;
+      gap.what = fmt::format(
+          "a new beginning for a sink without a position (others had the table up to {})",
+          before.place);
+      gap.sinks = before.sinks;
+      if (!TellGap(std::move(gap))) return false;
     }
     gaps_.clear();
+    if (!Introduce()) return false;
     if (!announce_.empty()) DRIFTLESS_TRY(log_.NumberBehindHistory());
     for (const TableSchemaPtr& schema : announce_) {
       DRIFTLESS_ASSIGN_OR_RETURN(bool go_on, log_.Announce(schema));
@@ -289,28 +384,32 @@ class LogRun {
     return true;
   }
 
-  // A sink without a position, because it was added or was killed before its first commit, makes
-  // the source begin anew, here and for all sinks. Those that had the table see it read again; what
-  // was deleted since their positions, no row tells. False: the pipeline stops.
-  bool TellGap(const TablePath& table, const std::string& place) {
-    UnseenChange gap;
-    gap.table = table;
+  // Where the log between is not read, rows come again, but none tells what was deleted meanwhile.
+  // False: the pipeline stops.
+  bool TellGap(UnseenChange gap) {
     gap.point = log_.position().PointOf(stream_);
     gap.position = log_.position().ToString();
-    gap.what = fmt::format(
-        "a new beginning for a sink without a position (another sink had the table up to {}; rows "
-        "that were deleted from there on stay in it)",
-        place);
+    gap.is_repeated = options_.WantsSnapshot();
     return output_.Unseen(gap);
   }
 
-  // Before anything is announced: what is, moves the sinks' positions.
+  // All sinks begin anew, here, for one without a position. Looked for before anything is
+  // announced: that moves the sinks' positions.
   void FindGap(const TablePath& table) {
     if (!context_.furthest) return;
     const CutPosition furthest = context_.furthest(table);
-    if (!furthest.Last(stream_)) return;
+    const std::optional<Point> last = furthest.Last(stream_);
+    if (!last) return;
+    const Point here = log_.position().PointOf(stream_);
+    if (!options_.GoesOnForOthers() && !last->Precedes(here)) return;  // the place is exact
     const auto before = LogPosition::Parse(furthest.Resume(stream_));
-    gaps_[table] = before ? before->ToString() : furthest.Last(stream_)->ToString();
+    Gap& gap = gaps_[table];
+    gap.place = before ? before->ToString() : last->ToString();
+    if (!context_.places) return;
+    gap.sinks = SinkChoice::Only({});
+    for (const SinkPlace& place : context_.places(table)) {
+      if (place.furthest.Last(stream_)) gap.sinks.sinks.push_back(place.sink);
+    }
   }
 
   // A start by GTIDs has the place of its file's beginning. A sink that has gone further in that
@@ -363,7 +462,7 @@ class LogRun {
     DRIFTLESS_TRY(ReadTexts(connection.get(), &texts));
     for (;;) {
       if (options_.WantsLog()) {
-        DRIFTLESS_ASSIGN_OR_RETURN(start, StartPosition(connection.get()));
+        DRIFTLESS_ASSIGN_OR_RETURN(start, StartPosition(options_, facts_, connection.get()));
       }
       std::map<TablePath, std::string> again;
       DRIFTLESS_TRY(ReadTexts(connection.get(), &again));
@@ -434,76 +533,13 @@ class LogRun {
     return {};
   }
 
-  // Every transaction before it is seen by views that begin later.
-  Result<LogPosition> StartPosition(Connection* connection) {
-    switch (options_.start) {
-      case StartMode::kSpecific: {
-        LogPosition start;
-        start.server = facts_.identity;
-        start.file = options_.start_file;
-        start.offset = options_.start_offset;
-        start.gtids = options_.start_gtids;
-        return WithGtids(options_, facts_, std::move(start));
-      }
-      case StartMode::kEarliest: {
-        DRIFTLESS_ASSIGN_OR_RETURN(const auto files, ListLogFiles(connection));
-        LogPosition start;
-        start.server = facts_.identity;
-        start.file = files.empty() ? "" : files.front().name;
-        start.offset = 4;
-        return WithGtids(options_, facts_, std::move(start));
-      }
-      case StartMode::kTimestamp:
-        return PositionAtTime(options_, facts_, options_.start_timestamp_ms);
-      default: break;
-    }
-    if (facts_.IsMariaDb() || facts_.gtid) {
-      DRIFTLESS_ASSIGN_OR_RETURN(LogPosition start, CurrentLogPosition(connection, facts_));
-      if (facts_.IsMariaDb()) return MariaStart(connection);
-      // The set has what is committed; the offset may be ahead of it, and transactions that the set
-      // lacks may stand before it. Points count from the file's beginning.
-      start.offset = 4;
-      return start;
-    }
-    // Without GTIDs only a moment without commits tells where the log and the tables agree.
-    DRIFTLESS_TRY(connection->Execute("SET lock_wait_timeout = 30"));
-    auto locked = connection->Execute("FLUSH TABLES WITH READ LOCK");
-    if (!locked) {
-      return std::move(locked).error().Hint(
-          "Without GTIDs a start needs a moment's global read lock: grant RELOAD, or turn "
-          "gtid_mode on.");
-    }
-    auto start = CurrentLogPosition(connection, facts_);
-    DRIFTLESS_TRY(connection->Execute("UNLOCK TABLES"));
-    return start;
-  }
-
-  Result<LogPosition> MariaStart(Connection* connection) {
-    DRIFTLESS_TRY(connection->Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"));
-    DRIFTLESS_TRY(connection->Execute("START TRANSACTION WITH CONSISTENT SNAPSHOT"));
-    DRIFTLESS_ASSIGN_OR_RETURN(const auto rows,
-                               connection->Query("SHOW STATUS LIKE 'binlog_snapshot_%'"));
-    LogPosition start;
-    start.server = facts_.identity;
-    for (const TextRow& row : rows) {
-      if (*row[0] == "Binlog_snapshot_file") start.file = row[1].value_or("");
-      if (*row[0] == "Binlog_snapshot_position") {
-        start.offset = std::strtoull(row[1].value_or("0").c_str(), nullptr, 10);
-      }
-    }
-    DRIFTLESS_TRY(connection->Execute("COMMIT"));
-    DRIFTLESS_ASSIGN_OR_RETURN(const auto gtids, connection->QueryValue(fmt::format(
-                                                     "SELECT BINLOG_GTID_POS({}, {})",
-                                                     connection->Quote(start.file), start.offset)));
-    start.gtids = gtids.value_or("");
-    return start;
-  }
-
   // ---- the snapshot --------------------------------------------------------------------------
 
-  std::optional<SnapshotAnswer> Ask(SnapshotRequest::Step step) {
+  std::optional<SnapshotAnswer> Ask(SnapshotRequest::Step step, const CutPosition& from = {}) {
     SnapshotRequest request;
     request.step = step;
+    request.from = from;
+    request.log_stream = stream_;
     request.progress = merge_.progress();
     if (!request.progress.done() || !has_reported_) request.tables = TablesNow();
     has_reported_ |= step == SnapshotRequest::Step::kReport;
@@ -705,6 +741,7 @@ class LogRun {
   const ServerFacts& facts_;
   const SourceContext& context_;
   const StreamId stream_;
+  StreamId snapshot_stream_ = 0;
   SourceOutput& output_;
   Handover& handover_;
   LogMeter meter_;
@@ -721,7 +758,12 @@ class LogRun {
     TableSchemaPtr now;
   };
   std::map<TablePath, Altered> altered_;
-  std::map<TablePath, std::string> gaps_;  // tables that some sink had, and up to which place
+  struct Gap {
+    std::string place;  // up to which some sinks had the table
+    SinkChoice sinks;
+  };
+  std::map<TablePath, Gap> gaps_;
+  LackingSinks lacking_;
   JoiningTables joining_;
   int rounds_in_vain_ = 0;
   bool has_reported_ = false;

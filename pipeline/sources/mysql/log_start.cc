@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 
 #include "pipeline/sources/mysql/binlog/event_bodies.h"
@@ -138,7 +139,72 @@ Result<std::string> FileAtTime(LogScan* scan, const std::vector<LogFile>& files,
   return files[low].name;
 }
 
+// What a view that begins now sees, the log has up to here.
+Result<LogPosition> MariaStart(const ServerFacts& facts, Connection* connection) {
+  DRIFTLESS_TRY(connection->Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"));
+  DRIFTLESS_TRY(connection->Execute("START TRANSACTION WITH CONSISTENT SNAPSHOT"));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto rows,
+                             connection->Query("SHOW STATUS LIKE 'binlog_snapshot_%'"));
+  LogPosition start;
+  start.server = facts.identity;
+  for (const TextRow& row : rows) {
+    if (*row[0] == "Binlog_snapshot_file") start.file = row[1].value_or("");
+    if (*row[0] == "Binlog_snapshot_position") {
+      start.offset = std::strtoull(row[1].value_or("0").c_str(), nullptr, 10);
+    }
+  }
+  DRIFTLESS_TRY(connection->Execute("COMMIT"));
+  DRIFTLESS_ASSIGN_OR_RETURN(const auto gtids, connection->QueryValue(fmt::format(
+                                                   "SELECT BINLOG_GTID_POS({}, {})",
+                                                   connection->Quote(start.file), start.offset)));
+  start.gtids = gtids.value_or("");
+  return start;
+}
+
 }  // namespace
+
+Result<LogPosition> StartPosition(const SourceOptions& options, const ServerFacts& facts,
+                                  Connection* connection) {
+  switch (options.start) {
+    case StartMode::kSpecific: {
+      LogPosition start;
+      start.server = facts.identity;
+      start.file = options.start_file;
+      start.offset = options.start_offset;
+      start.gtids = options.start_gtids;
+      return WithGtids(options, facts, std::move(start));
+    }
+    case StartMode::kEarliest: {
+      DRIFTLESS_ASSIGN_OR_RETURN(const auto files, ListLogFiles(connection));
+      LogPosition start;
+      start.server = facts.identity;
+      start.file = files.empty() ? "" : files.front().name;
+      start.offset = 4;
+      return WithGtids(options, facts, std::move(start));
+    }
+    case StartMode::kTimestamp: return PositionAtTime(options, facts, options.start_timestamp_ms);
+    default: break;
+  }
+  if (facts.IsMariaDb() || facts.gtid) {
+    DRIFTLESS_ASSIGN_OR_RETURN(LogPosition start, CurrentLogPosition(connection, facts));
+    if (facts.IsMariaDb()) return MariaStart(facts, connection);
+    // The set has what is committed; the offset may be ahead of it, and transactions that the set
+    // lacks may stand before it. Points count from the file's beginning.
+    start.offset = 4;
+    return start;
+  }
+  // Without GTIDs only a moment without commits tells where the log and the tables agree.
+  DRIFTLESS_TRY(connection->Execute("SET lock_wait_timeout = 30"));
+  auto locked = connection->Execute("FLUSH TABLES WITH READ LOCK");
+  if (!locked) {
+    return std::move(locked).error().Hint(
+        "Without GTIDs a start needs a moment's global read lock: grant RELOAD, or turn "
+        "gtid_mode on.");
+  }
+  auto start = CurrentLogPosition(connection, facts);
+  DRIFTLESS_TRY(connection->Execute("UNLOCK TABLES"));
+  return start;
+}
 
 Result<LogPosition> PositionAtTime(const SourceOptions& options, const ServerFacts& facts,
                                    int64_t time_ms) {
@@ -184,6 +250,15 @@ Result<LogPosition> WithGtids(const SourceOptions& options, const ServerFacts& f
   }
   place.gtids = end.gtids;
   return place;
+}
+
+Result<bool> HasLogFrom(const SourceOptions& options, const ServerFacts& facts,
+                        const LogPosition& place) {
+  DRIFTLESS_ASSIGN_OR_RETURN(auto client, DumpClient::Open(options, facts, place, kNobody));
+  const auto first = client->Next();
+  if (first) return true;
+  if (first.error().kind() == ErrorKind::kNotFound) return false;
+  return first.error();
 }
 
 Result<LogPosition> AtServer(LogPosition position, const ServerFacts& now) {

@@ -8,6 +8,11 @@
 
 namespace driftless::mysql {
 
+// Where the log begins, as the options say. Every transaction before it is seen by views that begin
+// later.
+Result<LogPosition> StartPosition(const SourceOptions& options, const ServerFacts& facts,
+                                  Connection* connection);
+
 // Where the first transaction begins that was committed at `time_ms` or later; the log's end where
 // there is none, its beginning where it does not go back so far.
 Result<LogPosition> PositionAtTime(const SourceOptions& options, const ServerFacts& facts,
@@ -22,5 +27,9 @@ Result<LogPosition> WithGtids(const SourceOptions& options, const ServerFacts& f
 // The same place in the log of the server that is there now: by GTID, where it is another one than
 // before (a failover), and then behind all points of the former's. Errors: kNotFound without GTIDs.
 Result<LogPosition> AtServer(LogPosition position, const ServerFacts& now);
+
+// Whether the server still has its log from this place on. Errors: those of the connection.
+Result<bool> HasLogFrom(const SourceOptions& options, const ServerFacts& facts,
+                        const LogPosition& place);
 
 }  // namespace driftless::mysql

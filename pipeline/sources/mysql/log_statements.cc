@@ -278,6 +278,28 @@ Result<bool> LogStream::Alter(const TableSchemaPtr& now) {
   return SetSchema(now->path, schema);
 }
 
+bool LogStream::Introduce(const std::vector<TableSchemaPtr>& versions) {
+  TableSchemaPtr before;
+  for (const TableSchemaPtr& version : versions) {
+    auto change = std::make_shared<StatementChange>();
+    change->table = version->path;
+    change->point = PointHere();
+    change->point.row = LogPosition::kIntroductions + introductions_++;
+    change->inferred = true;
+    if (before == nullptr) {
+      change->from_snapshot = true;
+      change->parts.push_back({0, CreateTable{}, nullptr, version});
+    } else {
+      change->parts = SplitIntoParts(before, *version, {});
+      if (!change->parts.empty()) change->parts.back().after = version;
+    }
+    before = version;
+    if (change->parts.empty()) continue;
+    if (!output_->Schema(change, fmt::format("{}:{}", file_, event_end_))) return false;
+  }
+  return true;
+}
+
 void LogStream::Admit(const TablePath& table) {
   if (aside_.erase(table) == 0) return;
   TableOf(table)->is_captured = IsCaptured(table);

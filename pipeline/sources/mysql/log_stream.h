@@ -78,6 +78,11 @@ class LogStream {
   // What was announced is so now, and no statement tells of it: the difference by names.
   Result<bool> Alter(const TableSchemaPtr& now);
 
+  // Shows a table of the stream, at the present place, to sinks that lack it
+  // (SourceOutput::SendTo): as it was in these versions, of which the history knows; the last one
+  // is the present one. False: the pipeline stops.
+  bool Introduce(const std::vector<TableSchemaPtr>& versions);
+
   // Tables that the options capture and that are not part of the stream yet: their rows and
   // statements are left out until they join. Called before the first event.
   void SetAside(std::set<TablePath> tables) { aside_ = std::move(tables); }
@@ -174,6 +179,7 @@ class LogStream {
   bool is_inner_ = false;  // inside of a compressed transaction
   uint32_t row_ = 0;       // the next row's number at this place
   uint32_t statement_row_ = 0;
+  uint32_t introductions_ = 0;
   bool any_waits_ = false;
   const OnUnparsedDdl on_unparsed_;
   int64_t commit_time_ms_ = 0;

@@ -23,6 +23,7 @@ class MySqlSource : public Source {
   Result<LiveReport> Examine(const SourceContext& context) override;
   bool Captures(const TablePath& table) const override { return options_.IsCaptured(table); }
   std::vector<std::string> streams() const override { return {"snapshot", "binlog"}; }
+  bool GoesOnForOthers() const override { return options_.GoesOnForOthers(); }
   Result<void> Run(StreamId stream, size_t stream_index, const CutPosition& from,
                    SourceOutput* output) override;
 

@@ -59,6 +59,7 @@ bool SnapshotMerge::Wants(const TablePath& path, const LogPlace& place) const {
   const auto found = progress_.tables.find(path);
   if (found == progress_.tables.end() || found->second.repeats) return true;
   const TableProgress& table = found->second;
+  if (!table.only_for.empty()) return true;
   if (!table.merged.empty()) return true;
   // Nothing is the log's own yet: what every view has seen, or will see, is none of its rows.
   return std::any_of(table.chunks.begin(), table.chunks.end(),
@@ -142,14 +143,23 @@ Result<ChangeBatchPtr> SnapshotMerge::Filtered(const ChangeBatch& batch,
 bool SnapshotMerge::Changes(ChangeBatchPtr batch) {
   if (batch == nullptr) return output_.Changes(nullptr);
   const auto found = progress_.tables.find(batch->table());
-  if (found == progress_.tables.end() || found->second.repeats) {
-    return output_.Changes(std::move(batch));
-  }
-  Result<ChangeBatchPtr> filtered = Filtered(*batch, found->second);
+  if (found == progress_.tables.end()) return output_.Changes(std::move(batch));
+  const TableProgress& table = found->second;
+  if (table.repeats) return Send(SinkChoice::AllBut(table.owed_to), std::move(batch));
+  if (!table.only_for.empty() && !Send(table.Others(), batch)) return false;
+  Result<ChangeBatchPtr> filtered = Filtered(*batch, table);
   if (!filtered) {
     return Fail(std::move(filtered).error().Context("table " + batch->table().ToString()));
   }
-  return *filtered == nullptr ? !stopping() : output_.Changes(std::move(*filtered));
+  return *filtered == nullptr ? !stopping() : Send(table.Readers(), std::move(*filtered));
+}
+
+bool SnapshotMerge::Send(SinkChoice choice, ChangeBatchPtr batch) {
+  if (choice.IsAll()) return output_.Changes(std::move(batch));
+  output_.SendTo(std::move(choice));
+  const bool go_on = output_.Changes(std::move(batch));
+  output_.SendTo({});
+  return go_on;
 }
 
 // The columns by which the table is split have another meaning now. Rows that were read may be gone
@@ -169,18 +179,41 @@ bool SnapshotMerge::Alter(const TablePath& path, const TableSchemaPtr& after) {
   return true;
 }
 
+// The new name is a new table at the sinks; what it has is read under that name.
+void SnapshotMerge::FollowRename(const TablePath& from, const TableSchema& after) {
+  const TableProgress& before = progress_.tables[from];
+  TableProgress left;
+  left.only_for = before.finished ? before.owed_to : before.only_for;
+  if (!before.finished) left.owed_to = before.owed_to;
+  const bool was_left = !before.finished || !before.owed_to.empty();
+  progress_.Finish(from);
+  if (!was_left) return;
+  const auto further = progress_.tables.find(after.path);
+  if (further != progress_.tables.end()) {
+    // In a restart: sinks that are behind the statement already read it under that name.
+    const TableProgress& other = further->second;
+    const bool all = left.only_for.empty() || other.only_for.empty();
+    if (all) left.only_for.clear();
+    if (!all)
+      left.only_for.insert(left.only_for.end(), other.only_for.begin(), other.only_for.end());
+    for (const std::string& sink : other.owed_to) left.owed_to.push_back(sink);
+    left.repeats = !after.primary_key.empty();
+  }
+  progress_.tables[after.path] = std::move(left);
+}
+
 // Whether it changed what is left to read.
 bool SnapshotMerge::Follow(const StatementChange& change) {
   if (change.from_snapshot || change.parts.empty()) return false;
+  if (LogPosition::IsIntroduction(change.point)) return false;
   const ChangeDetail& detail = change.parts.front().detail;
-  const bool is_there = progress_.tables.contains(change.table);
+  const auto found = progress_.tables.find(change.table);
+  const bool is_there = found != progress_.tables.end();
+  if (is_there && found->second.as_of && !found->second.as_of->Precedes(change.point)) return false;
   for (const SchemaChange& part : change.parts) {
     const auto* rename = std::get_if<RenameTable>(&part.detail);
     if (rename == nullptr || rename->to == change.table) continue;
-    // The new name is a new table at the sinks; what it has is read under that name.
-    const bool was_left = is_there && !progress_.tables[change.table].finished;
-    progress_.Finish(change.table);
-    if (was_left) progress_.tables[rename->to] = {};
+    if (is_there) FollowRename(change.table, *change.after());
     return is_there;
   }
   const bool is_whole = std::holds_alternative<CreateTable>(detail) ||

@@ -26,7 +26,7 @@ class TextOrder {
 // snapshot has or will have: a row of the log goes on where its key lies in a chunk whose view did
 // not see it. An update that moves a row between chunks goes on as the halves that are wanted.
 // Statements change what is left to read: a table that is emptied or made anew is whole from there
-// on. One thread.
+// on. Where a table is read for some sinks alone, the others get all rows of the log. One thread.
 class SnapshotMerge : public SourceOutput {
  public:
   // `chosen`: the column that the user names for a table's chunks, or empty. `persist` makes the
@@ -54,6 +54,7 @@ class SnapshotMerge : public SourceOutput {
                   const Error& error) override;
   Result<bool> Park(const UnclearStatement& statement) override;
   bool Unseen(const UnseenChange& change) override { return output_.Unseen(change); }
+  void SendTo(SinkChoice choice) override { output_.SendTo(std::move(choice)); }
   bool stopping() const override { return output_.stopping(); }
 
  private:
@@ -70,6 +71,8 @@ class SnapshotMerge : public SourceOutput {
   static Keep Keeps(const Filter& filter, std::span<const ColumnView> image, int64_t row,
                     const LogPlace& place);
   bool Follow(const StatementChange& change);
+  void FollowRename(const TablePath& from, const TableSchema& after);
+  bool Send(SinkChoice choice, ChangeBatchPtr batch);
   bool Alter(const TablePath& path, const TableSchemaPtr& after);
   bool Fail(Error error);
 

@@ -30,6 +30,12 @@ void TableProgress::StartAnew() {
   chunks_read = 0;
 }
 
+SinkChoice TableProgress::Others() const {
+  std::vector<std::string> lack = only_for;
+  lack.insert(lack.end(), owed_to.begin(), owed_to.end());
+  return SinkChoice::AllBut(std::move(lack));
+}
+
 bool SnapshotProgress::has_unread() const {
   return std::any_of(tables.begin(), tables.end(),
                      [](const auto& table) { return !table.second.finished; });
@@ -62,7 +68,21 @@ void SnapshotProgress::Pass(const LogPlace& place) {
                        table.chunks.begin() + static_cast<std::ptrdiff_t>(passed));
     if (table.finished && table.chunks.empty()) finished.push_back(path);
   }
-  for (const TablePath& path : finished) Finish(path);
+  for (const TablePath& path : finished) EndReading(path);
+}
+
+void SnapshotProgress::EndReading(const TablePath& path) {
+  std::vector<std::string> owed = std::move(tables[path].owed_to);
+  Finish(path);
+  if (!owed.empty()) tables[path].only_for = std::move(owed);
+}
+
+void SnapshotProgress::Forget(const TablePath& path, const IsGone& is_gone) {
+  const auto found = tables.find(path);
+  if (found == tables.end()) return;
+  TableProgress& table = found->second;
+  std::erase_if(table.owed_to, is_gone);
+  if (std::erase_if(table.only_for, is_gone) > 0 && table.only_for.empty()) EndReading(path);
 }
 
 namespace {
@@ -150,6 +170,12 @@ std::string SnapshotProgress::Serialize() const {
     }
   }
   out.Text(selection);
+  for (const auto& [path, table] : tables) {
+    if (table.only_for.empty() && table.owed_to.empty()) continue;
+    out.Text(EncodeTablePath(path));
+    out.Bound(table.only_for);
+    out.Bound(table.owed_to);
+  }
   return out.Take();
 }
 
@@ -181,6 +207,12 @@ Result<SnapshotProgress> SnapshotProgress::Parse(std::string_view text) {
     }
   }
   if (!in.at_end()) progress.selection = in.Text();
+  while (!in.at_end() && !in.failed()) {
+    DRIFTLESS_ASSIGN_OR_RETURN(const TablePath path, DecodeTablePath(in.Text()));
+    TableProgress& table = progress.tables[path];
+    table.only_for = in.Bound();
+    table.owed_to = in.Bound();
+  }
   if (!is_ours || in.failed()) {
     return MakeError(ErrorKind::kCorrupt,
                      "the position of the MySQL snapshot is not readable: " + std::string(text))

@@ -2,13 +2,16 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "pipeline/sources/mysql/chunk_key.h"
 #include "pipeline/sources/mysql/log_position.h"
+#include "pipeline/sources/sink_choice.h"
 #include "schema/base/result.h"
 #include "schema/events/point.h"
 #include "schema/history/history.h"
@@ -42,13 +45,25 @@ struct TableProgress {
   // Some sink may have rows of it from an earlier reading: no row of the log is left out, so that
   // rows which are gone since then go there too.
   bool repeats = false;
+  // The sinks that lack the table, where others have it and get the whole log; empty: all.
+  std::vector<std::string> only_for;
+  // Sinks that lack it, too, but came while it was being read: they get nothing of it until that is
+  // over, and then a reading of their own.
+  std::vector<std::string> owed_to;
   int64_t rows = 0;
   int64_t chunks_read = 0;
   int64_t rows_estimated = 0;  // the server's guess of the whole table; 0: not known
   bool is_estimated = false;   // in this run
+  // In a restart: statements up to here come again, and what they change of it is in it already.
+  std::optional<Point> as_of;
 
   const ChunkBound& frontier() const { return chunks.empty() ? merged : chunks.back().last; }
   bool begun() const { return finished || !merged.empty() || !chunks.empty(); }
+  // Whom the chunks are for, and those that have the table already.
+  SinkChoice Readers() const {
+    return only_for.empty() ? SinkChoice::AllBut(owed_to) : SinkChoice::Only(only_for);
+  }
+  SinkChoice Others() const;
   void Add(ReadChunk chunk);
   // What has been read is read again from the table's beginning.
   void StartAnew();
@@ -73,13 +88,20 @@ struct SnapshotProgress {
   bool has_unread() const;
   // The log is here: chunks whose views it has reached become its own.
   void Pass(const LogPlace& place);
+  // Nothing more of the table is read, for nobody.
   void Finish(const TablePath& table);
+  // These sinks wait for nothing of the table any more.
+  using IsGone = std::function<bool(const std::string& sink)>;
+  void Forget(const TablePath& table, const IsGone& is_gone);
   // The furthest view that the log must still reach.
   LogPlace furthest() const;
 
   std::string Serialize() const;
   // Errors: kCorrupt.
   static Result<SnapshotProgress> Parse(std::string_view text);
+
+ private:
+  void EndReading(const TablePath& table);
 };
 
 // The number of a start of reading: behind that of every start which the history tells of, or a

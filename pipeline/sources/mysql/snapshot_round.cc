@@ -123,8 +123,10 @@ Result<void> SnapshotRound::Run(SourceOutput* output) {
   while (!stopped) {
     ChangeBatchPtr batch = queue_.Take(readers_left_, *output);
     if (batch == nullptr) break;
+    output->SendTo(tables_.at(batch->table())->progress->Readers());
     stopped = !output->Changes(std::move(batch));
   }
+  output->SendTo({});
   stopped |= output->stopping();
   if (stopped) {
     stopping_ = true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/sources/mysql/mysql_source.h"
+#include "pipeline/sources/mysql/sink_readings.h"
 #include "pipeline/sources/mysql/snapshot_round.h"
 #include "pipeline/sources/mysql/snapshot_view.h"
 #include "pipeline/sources/mysql/tables.h"
@@ -34,7 +35,8 @@ class SnapshotRun {
       SnapshotAnswer answer;
       switch (request->step) {
         case SnapshotRequest::Step::kResume: {
-          DRIFTLESS_TRY(Resume());
+          DRIFTLESS_TRY(Resume(*request));
+          answer.stream = stream_;
           break;
         }
         case SnapshotRequest::Step::kReport: {
@@ -70,32 +72,18 @@ class SnapshotRun {
   }
 
  private:
-  // Where sinks stand at different places, what only some of them have is read again for all.
-  Result<void> Resume() {
+  // What is left is a matter of each sink: some may have a table that others still read.
+  Result<void> Resume(const SnapshotRequest& request) {
     progress_ = {};
-    if (!from_.Last(stream_)) return {};
-    DRIFTLESS_ASSIGN_OR_RETURN(progress_, SnapshotProgress::Parse(from_.Resume(stream_)));
+    if (!request.from.Last(stream_)) return {};
+    DRIFTLESS_ASSIGN_OR_RETURN(progress_, SnapshotProgress::Parse(request.from.Resume(stream_)));
     progress_.attempt = attempt_;
     progress_.number = number_;
-    if (context_.furthest == nullptr) return {};
-    for (auto& [path, table] : progress_.tables) {
-      const CutPosition furthest = context_.furthest(path);
-      const std::optional<Point> last = furthest.Last(stream_);
-      if (table.finished || !last || last == from_.Last(stream_)) continue;
-      const auto further = SnapshotProgress::Parse(furthest.Resume(stream_));
-      if (further) {
-        const auto there = further->tables.find(path);
-        if (there != further->tables.end() && !there->second.finished &&
-            there->second.frontier() == table.frontier()) {
-          continue;
-        }
-      }
-      table.repeats = true;
-      spdlog::warn(
-          "mysql source: not all sinks have the same part of the snapshot of {}; what only some of "
-          "them have is sent to all again",
-          path.ToString());
-    }
+    if (context_.places == nullptr) return {};
+    std::vector<TablePath> tables;
+    for (const auto& [path, schema] : request.tables) tables.push_back(path);
+    SinkReadings readings(stream_, request.log_stream, context_.places);
+    DRIFTLESS_ASSIGN_OR_RETURN(progress_.tables, readings.Left(tables));
     return {};
   }
 

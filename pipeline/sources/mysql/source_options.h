@@ -57,6 +57,9 @@ struct SourceOptions {
     return start == StartMode::kInitial || start == StartMode::kSnapshot;
   }
   bool WantsLog() const { return start != StartMode::kSnapshot; }
+  // Whether a sink that is added may begin where the others are. The other modes name its
+  // beginning.
+  bool GoesOnForOthers() const { return WantsSnapshot() || start == StartMode::kLatest; }
 };
 
 // "database.table:column;..." Errors: kInvalidConfig.

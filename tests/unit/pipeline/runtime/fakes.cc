@@ -273,12 +273,14 @@ Result<void> ScriptedSource::Run(StreamId stream, size_t, const CutPosition& fro
   if (last.has_value() && from.Resume(stream) != "resume-" + std::to_string(last->offset)) {
     return MakeError(ErrorKind::kInternal, "a position lost its resume text");
   }
+  if (look_) look_(context_, stream);
   if (starts_ != nullptr) starts_->push_back(last.has_value() ? last->offset + 1 : 1);
   for (uint64_t offset = last.has_value() ? last->offset + 1 : 1; offset <= script_.size();
        ++offset) {
     const ScriptEvent& event = script_[offset - 1];
     const Point point{stream, 0, offset, 0, 0};
     bool more = !output->stopping();
+    output->SendTo(event.sinks);
     switch (event.kind) {
       case ScriptEvent::Kind::kRows: {
         ChangeBatchBuilder builder(event.schema, stream);
@@ -556,6 +558,11 @@ void ScriptBuilder::Change(const std::string& table, ChangeDetail detail, TableS
 
 ScriptBuilder& ScriptBuilder::Unbroken(bool begins) {
   Add(ScriptEvent::Kind::kUnbroken).begins = begins;
+  return *this;
+}
+
+ScriptBuilder& ScriptBuilder::For(SinkChoice sinks) {
+  events_[events_.size() - 2].sinks = std::move(sinks);
   return *this;
 }
 

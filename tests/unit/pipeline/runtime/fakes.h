@@ -103,6 +103,7 @@ struct ScriptEvent {
   UnseenChange unseen;              // kUnseen; the same
   int gate = 0;                     // kWait: until the test opens it
   bool begins = false;              // kUnbroken
+  SinkChoice sinks;                 // whom rows and statements are for
 };
 
 class Gates {
@@ -118,10 +119,18 @@ class Gates {
 // Replays a script from just behind the position it is given.
 class ScriptedSource : public Source {
  public:
+  // `look` sees what the runtime gives the source, at the beginning of a run; may be empty.
+  using Look = std::function<void(const SourceContext& context, StreamId stream)>;
   ScriptedSource(std::vector<ScriptEvent> script, std::shared_ptr<Gates> gates,
-                 std::shared_ptr<std::vector<uint64_t>> starts)
-      : script_(std::move(script)), gates_(std::move(gates)), starts_(std::move(starts)) {}
-  Result<void> Connect(const SourceContext&) override { return {}; }
+                 std::shared_ptr<std::vector<uint64_t>> starts, Look look = {})
+      : script_(std::move(script)),
+        gates_(std::move(gates)),
+        starts_(std::move(starts)),
+        look_(std::move(look)) {}
+  Result<void> Connect(const SourceContext& context) override {
+    context_ = context;
+    return {};
+  }
   std::vector<std::string> streams() const override { return {"script"}; }
   Result<void> Run(StreamId stream, size_t index, const CutPosition& from,
                    SourceOutput* output) override;
@@ -130,6 +139,8 @@ class ScriptedSource : public Source {
   const std::vector<ScriptEvent> script_;
   const std::shared_ptr<Gates> gates_;
   const std::shared_ptr<std::vector<uint64_t>> starts_;  // the first offset of each run
+  const Look look_;
+  SourceContext context_;
 };
 
 // A coordinator that follows every change in one step, unless the test says hold, skip or fail for
@@ -194,6 +205,8 @@ class ScriptBuilder {
   ScriptBuilder& Progress();
   ScriptBuilder& Wait(int gate);
   ScriptBuilder& Unbroken(bool begins);
+  // What was added last, before its progress item, is for these alone.
+  ScriptBuilder& For(SinkChoice sinks);
   // Each event followed by a progress item.
   std::vector<ScriptEvent> Script() const { return events_; }
   // What a sink table must hold in the end: every row once, in order, under the columns that the

@@ -51,7 +51,7 @@ class Harness {
     parts.state = state_.get();
     parts.clock = SystemClock();
     parts.metrics = metrics_.get();
-    parts.sources.push_back(std::make_unique<ScriptedSource>(script_, gates_, starts_));
+    parts.sources.push_back(std::make_unique<ScriptedSource>(script_, gates_, starts_, look_));
     for (const auto& [name, warehouse] : warehouses_) {
       RuntimeSink sink;
       sink.name = name;
@@ -137,6 +137,7 @@ class Harness {
       {"lake", std::make_shared<FakeWarehouse>()}};
   std::shared_ptr<Gates> gates_ = std::make_shared<Gates>();
   std::shared_ptr<std::vector<uint64_t>> starts_ = std::make_shared<std::vector<uint64_t>>();
+  ScriptedSource::Look look_;
   FaultHook fault_;
   std::map<std::string, FaultHook> sink_faults_;  // instead of it
   std::set<std::string> stops_;                   // on-unavailable: stop-sink

@@ -43,13 +43,17 @@ class NoCase : public TextOrder {
 class Sent : public SourceOutput {
  public:
   bool Changes(ChangeBatchPtr batch) override {
+    const std::string mark = choice.IsAll()                           ? ""
+                             : choice.kind == SinkChoice::Kind::kOnly ? " only"
+                                                                      : " all but";
     for (int64_t row = 0; row < batch->size(); ++row) {
       const auto& image = batch->ops()[row] == Op::kDelete ? batch->before() : batch->after();
       const bool is_text = batch->schema()->columns[0].type.physical() == PhysicalKind::kVariable;
       const std::string key =
           is_text ? std::string(image[0].Bytes(row)) : std::to_string(image[0].Fixed<int32_t>(row));
       rows.push_back(std::string(1, "IUDR"[static_cast<int>(batch->ops()[row])]) + key + "@" +
-                     std::to_string(batch->point(row).offset));
+                     std::to_string(batch->point(row).offset) + mark);
+      for (const std::string& sink : choice.sinks) rows.back() += " " + sink;
     }
     return true;
   }
@@ -61,7 +65,9 @@ class Sent : public SourceOutput {
   bool DeadLetter(const Point&, std::string, std::string_view, const Error&) override {
     return true;
   }
+  void SendTo(SinkChoice sinks) override { choice = std::move(sinks); }
   bool stopping() const override { return false; }
+  SinkChoice choice;
   std::vector<std::string> Take() { return std::exchange(rows, {}); }
   std::vector<std::string> rows;
 };
@@ -255,9 +261,109 @@ TEST_F(SnapshotMergeTest, AnAlteredKeyBeginsAnewAndLeavesNothingOut) {
 
 TEST_F(SnapshotMergeTest, ARenamedTableIsReadUnderItsNewName) {
   table().Add({{"10"}, At(100)});
-  ASSERT_TRUE(merge_.Schema(Statement(RenameTable{{"", "shop", "u"}}, numbers_), ""));
+  auto renamed = std::make_shared<TableSchema>(*numbers_);
+  renamed->path = {"", "shop", "u"};
+  ASSERT_TRUE(merge_.Schema(Statement(RenameTable{renamed->path}, renamed), ""));
   EXPECT_FALSE(merge_.progress().tables.contains(kTable));
-  EXPECT_FALSE(merge_.progress().tables.at({"", "shop", "u"}).begun());
+  EXPECT_FALSE(merge_.progress().tables.at(renamed->path).begun());
+}
+
+// A sink that was added reads the table for itself; the log goes on at the others.
+TEST_F(SnapshotMergeTest, OthersGetTheWholeLogWhileOneSinkReads) {
+  table().only_for = {"new"};
+  EXPECT_TRUE(merge_.Wants(kTable, At(10)));
+  Insert(1, 10);
+  EXPECT_THAT(sent_.Take(), ElementsAre("I1@10 all but new"));
+  table().Add({{"10"}, At(100)});
+  Insert(5, 101);
+  EXPECT_THAT(sent_.Take(), ElementsAre("I5@101 all but new", "I5@101 only new"));
+  Row(numbers_, Op::kUpdate, 5, 15, 102);
+  EXPECT_THAT(sent_.Take(), ElementsAre("U15@102 all but new", "D5@102 only new"));
+  table().repeats = true;
+  Insert(20, 103);
+  EXPECT_THAT(sent_.Take(), ElementsAre("I20@103"));
+  EXPECT_TRUE(sent_.choice.IsAll());
+}
+
+TEST_F(SnapshotMergeTest, ASinkThatComesWhileATableIsReadGetsItAfterwards) {
+  table().Add({{"10"}, At(100)});
+  table().owed_to = {"new"};
+  Insert(5, 101);
+  Insert(15, 101);
+  EXPECT_THAT(sent_.Take(), ElementsAre("I5@101 all but new"));
+  table().Add({{}, At(110)});
+  merge_.progress().Pass(At(110));
+  ASSERT_TRUE(merge_.progress().tables.contains(kTable));
+  EXPECT_THAT(table().only_for, ElementsAre("new"));
+  EXPECT_THAT(table().owed_to, IsEmpty());
+  EXPECT_FALSE(table().begun());
+  Insert(5, 111);
+  EXPECT_THAT(sent_.Take(), ElementsAre("I5@111 all but new"));
+  table().Add({{}, At(120)});
+  merge_.progress().Pass(At(120));
+  EXPECT_TRUE(merge_.progress().done());
+}
+
+TEST_F(SnapshotMergeTest, AnEmptiedTableIsOwedToNobody) {
+  table().Add({{"10"}, At(100)});
+  table().owed_to = {"new"};
+  ASSERT_TRUE(merge_.Schema(Statement(TruncateTable{}, numbers_), ""));
+  EXPECT_TRUE(merge_.progress().done());
+}
+
+TEST_F(SnapshotMergeTest, ARenamedTableIsReadForTheSameSinks) {
+  const TablePath to{"", "shop", "u"};
+  table().Add({{}, At(100)});  // whole for the one, and nothing yet for the other
+  table().only_for = {"first"};
+  table().owed_to = {"second"};
+  auto renamed = std::make_shared<TableSchema>(*numbers_);
+  renamed->path = to;
+  ASSERT_TRUE(merge_.Schema(Statement(RenameTable{to}, renamed), ""));
+  EXPECT_THAT(merge_.progress().tables.at(to).only_for, ElementsAre("second"));
+  EXPECT_THAT(merge_.progress().tables.at(to).owed_to, IsEmpty());
+}
+
+// In a restart statements come again that the position of the sinks has.
+TEST_F(SnapshotMergeTest, AStatementFromBeforeTheReadingChangesNothingOfIt) {
+  table().Add({{"10"}, At(100)});
+  table().as_of = Point{1, 1, 100, 0, 0};
+  auto change = std::make_shared<StatementChange>(*Statement(TruncateTable{}, numbers_));
+  change->point = Point{1, 1, 99, 0, 0};
+  ASSERT_TRUE(merge_.Schema(change, ""));
+  EXPECT_TRUE(table().begun());
+  change = std::make_shared<StatementChange>(*change);
+  change->point = Point{1, 1, 101, 0, 0};
+  ASSERT_TRUE(merge_.Schema(change, ""));
+  EXPECT_TRUE(merge_.progress().done());
+}
+
+// In a restart one sink stands in front of the statement, and another behind it.
+TEST_F(SnapshotMergeTest, ARenameFindsTheReadingOfASinkThatIsBehindIt) {
+  auto renamed = std::make_shared<TableSchema>(*numbers_);
+  renamed->path = {"", "shop", "u"};
+  table().Add({{"10"}, At(100)});
+  table().only_for = {"first"};
+  TableProgress& there = merge_.progress().tables[renamed->path];
+  there.only_for = {"second"};
+  there.Add({{"10"}, At(110)});
+  ASSERT_TRUE(merge_.Schema(Statement(RenameTable{renamed->path}, renamed), ""));
+  EXPECT_FALSE(merge_.progress().tables.contains(kTable));
+  EXPECT_THAT(there.only_for, ElementsAre("first", "second"));
+  EXPECT_FALSE(there.begun());
+  EXPECT_TRUE(there.repeats);
+}
+
+// What a sink is shown is no statement of the log: the reading of the others goes on.
+TEST_F(SnapshotMergeTest, AnIntroductionChangesNothingOfWhatIsRead) {
+  table().Add({{"10"}, At(100)});
+  table().order = (*ChunkKey::Make(*numbers_, "")).order();
+  auto other = std::make_shared<TableSchema>(*numbers_);
+  other->primary_key = {2};
+  auto change = std::make_shared<StatementChange>(*Statement(KeyChange{}, other));
+  change->point = Point{1, 1, 100, LogPosition::kIntroductions + 3, 0};
+  ASSERT_TRUE(merge_.Schema(change, ""));
+  EXPECT_TRUE(table().begun());
+  EXPECT_FALSE(table().repeats);
 }
 
 TEST(SnapshotProgress, IsTheSameAfterItsText) {
@@ -274,12 +380,21 @@ TEST(SnapshotProgress, IsTheSameAfterItsText) {
   table.Add({{}, {1, 60}});
   table.repeats = true;
   progress.tables[{"", "shop", "fresh"}];
+  progress.selection = "shop.*";
+  const std::string without = progress.Serialize();
+  EXPECT_EQ(SnapshotProgress::Parse(without)->selection, "shop.*");
+  table.only_for = {"lake", "a\tsink"};
+  table.owed_to = {"later"};
   const auto again = SnapshotProgress::Parse(progress.Serialize());
   ASSERT_TRUE(again) << again.error().ToString();
   EXPECT_EQ(again->Serialize(), progress.Serialize());
   EXPECT_EQ(again->tables.at(kTable).chunks, table.chunks);
   EXPECT_EQ(again->tables.at(kTable).chunks.size(), 2U);
   EXPECT_TRUE(again->tables.at(kTable).finished);
+  EXPECT_EQ(again->tables.at(kTable).only_for, table.only_for);
+  EXPECT_EQ(again->tables.at(kTable).owed_to, table.owed_to);
+  EXPECT_EQ(again->tables.size(), 2U);
+  EXPECT_EQ(again->selection, "shop.*");
   EXPECT_TRUE(again->has_unread());
   EXPECT_FALSE(SnapshotProgress::Parse("3\t1\t"));
   EXPECT_FALSE(SnapshotProgress::Parse(""));

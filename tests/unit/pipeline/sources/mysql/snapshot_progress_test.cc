@@ -23,5 +23,26 @@ TEST(SnapshotProgressTest, AttemptsAreNeverGivenTwice) {
   EXPECT_EQ(NextAttempt(kSnapshot, {recorded, other}, {nearest, furthest}), 3u);
 }
 
+// Nobody waits for the reading of a sink that has left the pipeline.
+TEST(SnapshotProgressTest, ASinkThatIsGoneIsForgotten) {
+  const TablePath path{"", "shop", "t"};
+  SnapshotProgress progress;
+  TableProgress& table = progress.tables[path];
+  table.only_for = {"first"};
+  table.owed_to = {"second"};
+  table.Add({{"10"}, {1, 100}});
+  progress.Forget(path, [](const std::string& sink) { return sink == "third"; });
+  EXPECT_TRUE(progress.tables.at(path).begun());
+  progress.Forget(path, [](const std::string& sink) { return sink == "first"; });
+  EXPECT_FALSE(progress.tables.at(path).begun());
+  EXPECT_EQ(progress.tables.at(path).only_for, std::vector<std::string>{"second"});
+  progress.Forget(path, [](const std::string&) { return true; });
+  EXPECT_TRUE(progress.done());
+  // What is read for all is read whoever is there.
+  progress.tables[path] = {};
+  progress.Forget(path, [](const std::string&) { return true; });
+  EXPECT_FALSE(progress.done());
+}
+
 }  // namespace
 }  // namespace driftless::mysql
