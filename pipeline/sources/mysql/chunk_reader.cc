@@ -20,17 +20,20 @@ ChunkReader::ChunkReader(Connection* connection, TableSchemaPtr schema, const Ch
   for (const Column& column : schema_->columns) columns_.emplace_back(column);
 }
 
-Result<bool> ChunkReader::Pin(const ServerSettings& settings, bool with_comments) {
+Result<ChunkReader::Pinned> ChunkReader::Pin(const ServerSettings& settings, bool with_comments) {
   // The first read keeps the table's definition until the view ends. A table that was made anew
   // behind the view cannot be read in it.
   auto pinned = connection_.Query(fmt::format("SELECT 1 FROM {} LIMIT 1", Quoted(schema_->path)));
   constexpr unsigned kTableDefinitionChanged = 1412;
   if (!pinned) {
+    // A statement waits for this table while we have read another one for which it waits, too.
+    constexpr unsigned kDeadlock = 1213;
+    if (connection_.last_errno() == kDeadlock) return Pinned::kViewIsGone;
     // Timed out: a statement waits for the table, and for the end of other views of ours.
     const ErrorKind kind = pinned.error().kind();
     if (kind == ErrorKind::kNotFound || kind == ErrorKind::kTimedOut ||
         connection_.last_errno() == kTableDefinitionChanged) {
-      return false;
+      return Pinned::kDiffers;
     }
     return std::move(pinned).error();
   }
@@ -38,7 +41,7 @@ Result<bool> ChunkReader::Pin(const ServerSettings& settings, bool with_comments
   DRIFTLESS_ASSIGN_OR_RETURN(
       const TableSchemaPtr now,
       SchemaOfStatement(text, schema_->path, settings, with_comments, schema_->incarnation));
-  return SameShape(*now, *schema_);
+  return SameShape(*now, *schema_) ? Pinned::kSame : Pinned::kDiffers;
 }
 
 Result<ChunkBound> ChunkReader::NextBound(const ChunkBound& after, int64_t rows) {

@@ -19,9 +19,11 @@ class ChunkReader {
   // All must live as long as this. `key`: by which columns the table is split.
   ChunkReader(Connection* connection, TableSchemaPtr schema, const ChunkKey* key);
 
-  // Whether the table is in the view, and as the schema says; no statement can change it from here
-  // to the view's end. Errors: those of the connection.
-  Result<bool> Pin(const ServerSettings& settings, bool with_comments);
+  // Whether the table is in the view, and as the schema says: then no statement can change it from
+  // here to the view's end. `kViewIsGone`: the server ended the view, to end a deadlock with a
+  // statement. Errors: those of the connection.
+  enum class Pinned : uint8_t { kSame, kDiffers, kViewIsGone };
+  Result<Pinned> Pin(const ServerSettings& settings, bool with_comments);
   // The bound of the chunk of at most `rows` rows behind `after`, or more where one key has more;
   // empty: it reaches to the table's end.
   Result<ChunkBound> NextBound(const ChunkBound& after, int64_t rows);

@@ -58,7 +58,7 @@ Result<std::optional<TableProgress>> SinkReadings::LeftOf(const TablePath& path)
   bool some_have_it = false;
   bool differ = false;
   const TableProgress* least = nullptr;
-  std::optional<Point> place;  // of `least`, in the snapshot
+  Point place;                 // of `least`, in the snapshot
   std::optional<Point> as_of;  // where the first of those that lack something has the log
   for (const SinkPlace& sink : places_(path)) {
     const std::optional<Point> last = sink.from.Last(log_);
@@ -82,9 +82,9 @@ Result<std::optional<TableProgress>> SinkReadings::LeftOf(const TablePath& path)
     // A schema change may have committed chunks that the position does not tell of.
     differ |=
         sink.furthest.Last(snapshot_) != here || (least != nullptr && !SamePart(*least, part));
-    if (least == nullptr || here->Precedes(*place)) {
+    if (least == nullptr || here->Precedes(place)) {
       least = &part;
-      place = here;
+      place = *here;
     }
   }
   if (reading.empty() && owed.empty()) return std::optional<TableProgress>();

@@ -199,13 +199,13 @@ Result<bool> SnapshotRound::ReadOne(Reader* reader) {
   if (chunks == nullptr) {
     auto opened =
         std::make_unique<ChunkReader>(reader->view->connection.get(), table->schema, &table->key);
-    DRIFTLESS_ASSIGN_OR_RETURN(const bool same,
+    DRIFTLESS_ASSIGN_OR_RETURN(const ChunkReader::Pinned pinned,
                                opened->Pin(SettingsOf(*context_.facts, *context_.options),
                                            context_.options->include_comments));
-    if (!same) {
+    if (pinned != ChunkReader::Pinned::kSame) {
       reader->refused.insert(table);
       GiveBack(table);
-      return true;
+      return pinned != ChunkReader::Pinned::kViewIsGone;
     }
     chunks = std::move(opened);
   }

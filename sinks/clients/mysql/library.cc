@@ -31,6 +31,7 @@ ErrorKind KindOfMySqlError(unsigned number) {
     case ER_NO_SUCH_TABLE:
     case ER_BAD_TABLE_ERROR:
     case ER_BAD_DB_ERROR: return ErrorKind::kNotFound;
+    case ER_LOCK_DEADLOCK:  // the server has rolled the transaction back
     case ER_CON_COUNT_ERROR:
     case ER_SERVER_SHUTDOWN:
     case ER_NEW_ABORTING_CONNECTION:
