@@ -77,6 +77,22 @@ TEST(UnseenChangesTest, WhatIsReadAgainIsInTheAuditAlone) {
   EXPECT_EQ(records, 1);
 }
 
+// A part of the log that was not read for some sinks.
+TEST(UnseenChangesTest, AGapIsToldOfTheSinksThatHaveIt) {
+  std::vector<ScriptEvent> events = Story().Script();
+  for (ScriptEvent& event : events) {
+    event.unseen.is_repeated = true;
+    event.unseen.sinks = SinkChoice::AllBut({"later"});
+  }
+  Harness harness(events);
+  harness.warehouses_["later"] = std::make_shared<FakeWarehouse>();
+  ExpectFinished(harness.RunToEnd());
+  const std::vector<Divergence> open = Open(&harness);
+  ASSERT_EQ(open.size(), 1u);
+  EXPECT_EQ(open[0].sink.sink, "lake");
+  EXPECT_NE(open[0].text.find("all rows of the table come again"), std::string::npos);
+}
+
 TEST(UnseenChangesTest, AnAcknowledgementEndsWhatConcernsOldRowsOnly) {
   ScriptBuilder script = Story();
   Harness harness(script.Script());
