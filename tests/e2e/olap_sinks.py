@@ -778,7 +778,7 @@ def lost_answers_change_nothing(driftless, folder, product, fault):
 def leftovers_of(product):
     """name: (options of the sink, {fault: (how often, how many calls go well before)})."""
     if product == "starrocks":
-        return {"no rollback": ("", {"begin_gone_before": (1, 0), "load_gone_before": (1, 0), "rollback_gone_before": (8, 1)})}
+        return {"no rollback": ("", {"begin_gone_before": (1, 0), "load_gone_after": (1, 0), "rollback_gone_before": (8, 1)})}
     return {"no abort": ("", {"be_full": (4, 1), "abort_gone_before": (4, 0)}),
             "a load that runs on": ("  sink.max-retries: 0\n", {"load_runs_on": (1, 1)}),
             "a load in one phase that runs on": ("  sink.max-retries: 0\n  sink.enable-2pc: false\n", {"load_runs_on": (1, 1)})}

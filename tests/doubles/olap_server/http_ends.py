@@ -119,75 +119,6 @@ class Handler(socketserver.StreamRequestHandler):
         if self.server.faults.take(fault):
             raise Dropped
 
-
-class FrontEnd(Handler):
-    def serve(self):
-        faults = self.server.faults
-        if self.path[0] == "_double":
-            return self.control()
-        if faults.take("fe_503"):
-            return self.answer({"status": "FAILED", "msg": "not master"}, 503)
-        if self.path[0] == "api" and self.path[-1] == "get_load_state":
-            return self.load_state(self.path[1], self.query.get("label", ""))
-        if self.path[0] == "api" and self.path[-1] == "_stream_load":
-            return self.redirect(with_body=True)
-        if self.path[:3] == ["api", "query", "default_cluster"] and self.server.catalog.product == "doris":
-            return self.statement()
-        if self.path[0] == "api" and self.path[-1] == "_stream_load_2pc" and self.server.catalog.product == "doris":
-            return self.redirect(with_body=False)
-        if self.path[:2] == ["api", "transaction"] and self.server.catalog.product == "starrocks":
-            return self.redirect(with_body=True) if self.path[2] == "load" else self.transaction(self.path[2])
-        return self.answer({"status": "FAILED", "msg": f"Not implemented: {self.target}"}, 404)
-
-    def redirect(self, with_body):
-        if with_body and self.headers.get("expect", "").lower() != "100-continue":
-            return self.answer({"status": "FAILED", "msg": "There is no 100-continue header"}, 400)
-        back = self.server.back_end
-        port = 1 if self.server.faults.take("dead_be") else back.server_address[1]
-        return self.answer(b"", 307, [("Location", f"{back.scheme}://{self.server.user}@127.0.0.1:{port}{self.target}")])
-
-    def statement(self):
-        """Runs one; answers when an ALTER is submitted, not when its job has ended."""
-        if self.method != "POST":
-            return self.answer({"msg": "only POST", "code": 1}, 405)
-        body = self.body()
-        if not body.isascii():  # a front end reads it in a character set of its own choice
-            body = body.decode("latin-1").encode()
-        sql = json.loads(body)["stmt"]
-        with self.server.catalog.lock:
-            self.server.catalog.requests.append(f"    with {body.decode()}")
-        faults, catalog = self.server.faults, self.server.catalog
-        self.drop_if("sql_gone_before")
-        try:
-            if catalog.execute(sql):
-                self.drop_if("sql_gone_after")
-                data = {"type": "exec_status", "status": {}}
-            else:
-                names, rows = Answers(catalog).answer(sql)
-                data = {"type": "result_set", "meta": [{"name": name, "type": "CHAR"} for name in names],
-                        "data": [[None if value is None else str(value) for value in row] for row in rows], "time": 1}
-        except SqlError as error:
-            return self.answer({"msg": "Error", "code": 1, "data": f"errCode = 2, detailMessage = {error}", "count": 0})
-        return self.answer({"msg": "success", "code": 0, "data": data, "count": 0})
-
-    def load_state(self, database, label):
-        with self.server.catalog.lock:
-            found = self.server.catalog.find_label(database, label)
-            state = found.state if found else "UNKNOWN"
-            if found and found.runs_on and state == "PREPARE":
-                found.runs_on -= 1
-                if found.runs_on == 0:
-                    self.end_of_load(found)
-        if self.server.catalog.product == "doris":
-            return self.answer({"msg": "success", "code": 0, "data": state, "count": 0})
-        return self.answer({"state": state, "status": "OK", "msg": ""})
-
-    def end_of_load(self, transaction):
-        """Of Doris: what a back end does behind the last row."""
-        transaction.state = "PRECOMMITTED"
-        if not transaction.two_phase:
-            self.server.catalog.publish(transaction)
-
     # ---- StarRocks: transactions ----------------------------------------------------------------
 
     def transaction(self, operation):
@@ -237,6 +168,83 @@ class FrontEnd(Handler):
         else:
             return {"Status": "FAILED", "Message": f"no operation {operation}"}
         return {"Status": "OK", "Label": label, "TxnId": found.number, "Message": ""}
+
+
+class FrontEnd(Handler):
+    def serve(self):
+        faults = self.server.faults
+        if self.path[0] == "_double":
+            return self.control()
+        if faults.take("fe_503"):
+            return self.answer({"status": "FAILED", "msg": "not master"}, 503)
+        if self.path[0] == "api" and self.path[-1] == "get_load_state":
+            return self.load_state(self.path[1], self.query.get("label", ""))
+        if self.path[0] == "api" and self.path[-1] == "_stream_load":
+            return self.redirect(with_body=True)
+        if self.path[:3] == ["api", "query", "default_cluster"] and self.server.catalog.product == "doris":
+            return self.statement()
+        if self.path[0] == "api" and self.path[-1] == "_stream_load_2pc" and self.server.catalog.product == "doris":
+            return self.redirect(with_body=False)
+        if self.path[:2] == ["api", "transaction"] and self.server.catalog.product == "starrocks":
+            if self.is_of_back_end(self.path[2]):
+                return self.redirect(with_body=self.path[2] == "load")
+            return self.transaction(self.path[2])
+        return self.answer({"status": "FAILED", "msg": f"Not implemented: {self.target}"}, 404)
+
+    def is_of_back_end(self, operation):
+        """Front ends carry out themselves what comes behind prepare (TransactionWithoutChannelHandler)."""
+        with self.server.catalog.lock:
+            found = self.server.catalog.find_label(self.headers.get("db", ""), self.headers.get("label", ""))
+        return operation in ("begin", "load", "prepare") or (operation == "rollback" and found and found.state == "PREPARE")
+
+    def redirect(self, with_body):
+        if with_body and self.headers.get("expect", "").lower() != "100-continue":
+            return self.answer({"status": "FAILED", "msg": "There is no 100-continue header"}, 400)
+        back = self.server.back_end
+        port = 1 if self.server.faults.take("dead_be") else back.server_address[1]
+        return self.answer(b"", 307, [("Location", f"{back.scheme}://{self.server.user}@127.0.0.1:{port}{self.target}")])
+
+    def statement(self):
+        """Runs one; answers when an ALTER is submitted, not when its job has ended."""
+        if self.method != "POST":
+            return self.answer({"msg": "only POST", "code": 1}, 405)
+        body = self.body()
+        if not body.isascii():  # a front end reads it in a character set of its own choice
+            body = body.decode("latin-1").encode()
+        sql = json.loads(body)["stmt"]
+        with self.server.catalog.lock:
+            self.server.catalog.requests.append(f"    with {body.decode()}")
+        faults, catalog = self.server.faults, self.server.catalog
+        self.drop_if("sql_gone_before")
+        try:
+            if catalog.execute(sql):
+                self.drop_if("sql_gone_after")
+                data = {"type": "exec_status", "status": {}}
+            else:
+                names, rows = Answers(catalog).answer(sql)
+                data = {"type": "result_set", "meta": [{"name": name, "type": "CHAR"} for name in names],
+                        "data": [[None if value is None else str(value) for value in row] for row in rows], "time": 1}
+        except SqlError as error:
+            return self.answer({"msg": "Error", "code": 1, "data": f"errCode = 2, detailMessage = {error}", "count": 0})
+        return self.answer({"msg": "success", "code": 0, "data": data, "count": 0})
+
+    def load_state(self, database, label):
+        with self.server.catalog.lock:
+            found = self.server.catalog.find_label(database, label)
+            state = found.state if found else "UNKNOWN"
+            if found and found.runs_on and state == "PREPARE":
+                found.runs_on -= 1
+                if found.runs_on == 0:
+                    self.end_of_load(found)
+        if self.server.catalog.product == "doris":
+            return self.answer({"msg": "success", "code": 0, "data": state, "count": 0})
+        return self.answer({"state": state, "status": "OK", "msg": ""})
+
+    def end_of_load(self, transaction):
+        """Of Doris: what a back end does behind the last row."""
+        transaction.state = "PRECOMMITTED"
+        if not transaction.two_phase:
+            self.server.catalog.publish(transaction)
 
     # ---- for tests ------------------------------------------------------------------------------
 
@@ -309,6 +317,8 @@ class BackEnd(Handler):
             return self.finish_2pc()
         if self.path[:3] == ["api", "transaction", "load"] and self.server.catalog.product == "starrocks":
             return self.transaction_load()
+        if self.path[:2] == ["api", "transaction"] and self.server.catalog.product == "starrocks":
+            return self.transaction(self.path[2])
         return self.answer({"Status": "Fail", "Message": f"Not implemented: {self.target}"}, 404)
 
     def objects(self, body, table=None):
