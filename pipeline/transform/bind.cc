@@ -16,12 +16,6 @@
 // From texts and a schema to programs and the output's schema.
 namespace driftless {
 
-ColumnId ComputedColumnId(std::string_view name) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return 0x80000000u | (hash & 0x7FFFFFF0u);
-}
-
 class TransformBinder {
  public:
   TransformBinder(TableTransform* transform, Binding* binding)
@@ -344,11 +338,21 @@ class TransformBinder {
         if (!taken.insert(column.id).second) column.id = 0;
       }
     }
-    for (Column1& column : columns_) {
-      if (column.id != 0) continue;
-      column.id = ComputedColumnId(column.name);
-      while (!taken.insert(column.id).second) ++column.id;
+    // Nobody takes an identity that was settled before.
+    for (const bool is_settled : {true, false}) {
+      for (Column1& column : columns_) {
+        if (column.id == 0) SettleComputed(is_settled, &column, &taken);
+      }
     }
+  }
+
+  void SettleComputed(bool is_settled, Column1* column, std::set<ColumnId>* taken) {
+    const std::optional<ColumnId> known = binding_.Computed(column->name);
+    if (known.has_value() != is_settled) return;
+    const ColumnId by_name = ComputedColumnId(column->name);
+    column->id = known.value_or(by_name);
+    while (!taken->insert(column->id).second) ++column->id;
+    if (column->id != by_name) binding_.SettleComputed(column->name, column->id);
   }
 
   Result<void> MakeMakers() {

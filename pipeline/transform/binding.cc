@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "schema/base/json_reader.h"
 #include "schema/base/json_writer.h"
@@ -38,6 +39,12 @@ bool ReadIds(simdjson::dom::element element, std::vector<ColumnId>* ids) {
 
 }  // namespace
 
+ColumnId ComputedColumnId(std::string_view name) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return 0x80000000u | (hash & 0x7FFFFFF0u);
+}
+
 const Binding::Name* Binding::Find(uint64_t incarnation, std::string_view name) const {
   return Find(tables_, incarnation, name);
 }
@@ -48,6 +55,7 @@ const Binding::Name* Binding::FindInherited(uint64_t incarnation, std::string_vi
 
 Binding Binding::Inherit(const Binding& other) {
   Binding binding;
+  binding.computed_ = other.computed_;
   binding.inherited_ = other.inherited_;
   for (const auto& [incarnation, table] : other.tables_) {
     for (const auto& [name, bound] : table.names) {
@@ -58,6 +66,7 @@ Binding Binding::Inherit(const Binding& other) {
 }
 
 void Binding::TakeOver(const Binding& other, uint64_t incarnation, bool same_texts) {
+  computed_.insert(other.computed_.begin(), other.computed_.end());
   if (tables_.contains(incarnation) || inherited_.contains(incarnation)) return;
   if (const auto inherited = other.inherited_.find(incarnation);
       inherited != other.inherited_.end()) {
@@ -100,7 +109,23 @@ const std::vector<ColumnId>* Binding::Overridden(uint64_t incarnation,
   return found == table->second.overrides.end() ? nullptr : &found->second;
 }
 
-// {"1": {"names": {"a": {"columns": [3], "type": "INT"}}, "overrides": {"b": [4]}}}
+std::optional<ColumnId> Binding::Computed(std::string_view name) const {
+  const auto found = computed_.find(name);
+  return found == computed_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Binding::RenameComputed(const std::string& from, const std::string& to) {
+  const ColumnId column = Computed(from).value_or(ComputedColumnId(from));
+  std::set<ColumnId> used = {column};
+  for (const auto& [name, id] : computed_) used.insert(id);
+  ColumnId other = column;
+  while (used.contains(other)) ++other;
+  computed_[from] = other;
+  computed_[to] = column;
+}
+
+// {"1": {"names": {"a": {"columns": [3], "type": "INT"}}, "overrides": {"b": [4]}},
+//  "computed": {"c": 2147483664}}
 std::string Binding::Serialize() const {
   std::string text;
   JsonWriter json(&text);
@@ -118,6 +143,11 @@ std::string Binding::Serialize() const {
       WriteIds(columns, &json);
     }
     json.EndObject().EndObject();
+  }
+  if (!computed_.empty()) {
+    json.Key("computed").BeginObject();
+    for (const auto& [name, id] : computed_) json.Key(name).Int(id);
+    json.EndObject();
   }
   if (!inherited_.empty()) {
     Binding inherited;
@@ -138,6 +168,15 @@ Result<Binding> Binding::Parse(std::string_view text) {
     if (key == "inherited" && value.get(inherited) == simdjson::SUCCESS) {
       DRIFTLESS_ASSIGN_OR_RETURN(Binding other, Parse(inherited));
       binding.inherited_ = std::move(other.tables_);
+      continue;
+    }
+    simdjson::dom::object computed;
+    if (key == "computed" && value.get(computed) == simdjson::SUCCESS) {
+      for (const auto& [name, column] : computed) {
+        uint64_t id = 0;
+        if (column.get(id) != simdjson::SUCCESS) return Damaged();
+        binding.computed_[std::string(name)] = static_cast<ColumnId>(id);
+      }
       continue;
     }
     uint64_t incarnation = 0;

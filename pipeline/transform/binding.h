@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,12 @@ class Binding {
   void Override(uint64_t incarnation, const std::string& name, ColumnId column);
   const std::vector<ColumnId>* Overridden(uint64_t incarnation, std::string_view name) const;
 
+  // The identity of an output column that is no column of the source; none: ComputedColumnId.
+  std::optional<ColumnId> Computed(std::string_view name) const;
+  void SettleComputed(const std::string& name, ColumnId column) { computed_[name] = column; }
+  // A computed column goes on under another name; what comes under its old one is another column.
+  void RenameComputed(const std::string& from, const std::string& to);
+
   std::string Serialize() const;
   static Result<Binding> Parse(std::string_view json);
 
@@ -51,6 +58,11 @@ class Binding {
 
   std::map<uint64_t, Table> tables_;  // by incarnation
   std::map<uint64_t, Table> inherited_;
+  std::map<std::string, ColumnId, std::less<>> computed_;  // that are not as their names say
 };
+
+// The identity of an output column that is no column of the source: a function of its name, so that
+// it is the same after every restart. Beyond every identity that a source gives.
+ColumnId ComputedColumnId(std::string_view name);
 
 }  // namespace driftless

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "schema/base/json_reader.h"
@@ -87,7 +88,43 @@ Error Damaged() {
       .Hint("The state folder is damaged; restore it or start from a new one.");
 }
 
+// The expressions of each computed column, one for every rule; empty where a rule has no such
+// column.
+std::map<std::string, std::vector<std::string>> ComputedTexts(const TableRules& rules) {
+  std::map<std::string, std::vector<std::string>> texts;
+  for (size_t i = 0; i < rules.rules().size(); ++i) {
+    for (const flink::ProjectionItem& item : rules.rules()[i].items) {
+      if (item.is_star || item.is_column) continue;
+      std::vector<std::string>& own = texts[item.name];
+      own.resize(rules.rules().size());
+      own[i] = item.text;
+    }
+  }
+  return texts;
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> RenamedColumns(const TableRules& before,
+                                                                const TableRules& after) {
+  const auto was = ComputedTexts(before);
+  const auto is = ComputedTexts(after);
+  // By their expressions: the names that are gone, and those that have come.
+  std::map<std::vector<std::string>, std::pair<std::vector<std::string>, std::vector<std::string>>>
+      moved;
+  for (const auto& [name, texts] : was) {
+    if (!is.contains(name)) moved[texts].first.push_back(name);
+  }
+  for (const auto& [name, texts] : is) {
+    if (!was.contains(name)) moved[texts].second.push_back(name);
+  }
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const auto& [texts, names] : moved) {
+    const auto& [gone, come] = names;
+    if (gone.size() == 1 && come.size() == 1) renamed.emplace_back(gone[0], come[0]);
+  }
+  return renamed;
+}
 
 Result<TableRules> TableRules::Of(const PipelineDefinition& definition, const TablePath& table) {
   TableRules result;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/definition/pipeline_definition.h"
@@ -45,5 +46,10 @@ class TableRules {
   std::vector<TransformRule> rules_;
   std::string text_;
 };
+
+// Computed columns that `after` has under another name than `before`: the same expressions, and no
+// other column that could be meant. From the old name to the new one.
+std::vector<std::pair<std::string, std::string>> RenamedColumns(const TableRules& before,
+                                                                const TableRules& after);
 
 }  // namespace driftless

@@ -101,7 +101,11 @@ Result<void> TransformStage::CompareRules(const TablePath& path, Table* table) {
         begins.since = last.stored.since;
       }
       begins.since.part = std::max(begins.since.part + 1, kFirstSwitchPart);
-      begins.binding = Binding::Inherit(last.binding).Serialize();
+      Binding binding = Binding::Inherit(last.binding);
+      for (const auto& [from, to] : RenamedColumns(last.rules, rules)) {
+        binding.RenameComputed(from, to);
+      }
+      begins.binding = binding.Serialize();
     } else {
       table->versions.clear();  // nothing was ever written under them
     }

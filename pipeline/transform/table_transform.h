@@ -100,8 +100,4 @@ class TableTransform {
   std::optional<DropColumns::LostInput> broken_;  // a filter that cannot be worked out
 };
 
-// The identity of an output column that is no column of the source: a function of its name, so that
-// it is the same after every restart. Beyond every identity that a source gives.
-ColumnId ComputedColumnId(std::string_view name);
-
 }  // namespace driftless

@@ -162,6 +162,40 @@ TEST_F(StageTest, ChangedRulesBeginBehindWhatIsWritten) {
   EXPECT_TRUE((*both)[0]->point.Precedes((*both)[1]->point));
 }
 
+// The same expression under another name is the same column, whatever comes under the old name.
+TEST_F(StageTest, ComputedColumnsThatAreRenamedKeepTheirIdentity) {
+  struct Step {
+    std::string projection;
+    std::vector<EventKind> events;
+  };
+  const std::vector<Step> steps = {
+      {"id, a + 1 AS b, a AS z", {}},
+      {"id, a + 1 AS c, a AS z", {EventKind::kRenameColumn}},
+      {"id, a * 2 AS b, a + 1 AS c, a AS z", {EventKind::kAddColumn}},
+      {"id, a * 2 AS b, a AS z", {EventKind::kDropColumn}},
+      {"id, a * 2 AS d, a AS z", {EventKind::kRenameColumn}},
+      // Two that could be meant are none.
+      {"id, a * 2 AS d, a * 2 AS e, a AS z", {EventKind::kAddColumn}},
+      {"id, a * 2 AS f, a * 2 AS g, a AS z", {EventKind::kDropColumn, EventKind::kAddColumn}},
+      {"id, a * 3 AS h, a * 2 AS g, a AS z", {EventKind::kDropColumn, EventKind::kAddColumn}},
+  };
+  std::optional<uint64_t> at;
+  for (const Step& step : steps) {
+    const PipelineDefinition definition = Definition(step.projection);
+    const auto stage = Start(definition, at, at);
+    ASSERT_NE(stage, nullptr);
+    at = at.value_or(0) + 1;
+    const auto switches = stage->SwitchesBefore(Point{0, 0, *at});
+    ASSERT_TRUE(switches);
+    std::vector<EventKind> events;
+    for (const StatementChangePtr& change : *switches) {
+      for (const SchemaChange& part : change->parts) events.push_back(part.kind());
+    }
+    EXPECT_EQ(events, step.events) << step.projection;
+    ASSERT_TRUE(stage->Apply(Batch(source_, *at, *at)));
+  }
+}
+
 TEST_F(StageTest, TablesThatHadNoRulesGetThemBehindWhatIsWritten) {
   const PipelineDefinition definition = Definition("id");
   const auto stage = Start(definition, 4, 4);
