@@ -7,6 +7,7 @@
 #include "config/relation/print.h"
 #include "config/relation/relation.h"
 #include "config/sql/create_table.h"
+#include "config/sql/interval_columns.h"
 #include "config/sql/query.h"
 #include "config/sql/row_job.h"
 #include "config/sql/session.h"
@@ -111,6 +112,7 @@ Result<void> Session::Fill(const ObjectName& name, const TableEntry& table,
 Result<std::string> Session::RunInsert(const Statement& s, std::string_view sql) {
   DRIFTLESS_ASSIGN_OR_RETURN(const Query query, ParseQuery(s, sql));
   DRIFTLESS_TRY(ResolveQuery(*this, query));
+  DRIFTLESS_TRY(CheckNoIntervals(query));
   if (in_statement_set_) {
     statement_set_.emplace_back(sql);
     ++changes_;
@@ -202,6 +204,7 @@ Result<void> Session::AlterRunning(const Statement& s) {
 Result<std::string> Session::CreateTableAs(const Statement& s, std::string_view sql) {
   DRIFTLESS_ASSIGN_OR_RETURN(const Query query, ParseQuery(s, sql));
   DRIFTLESS_ASSIGN_OR_RETURN(const ResolvedQuery resolved, ResolveQuery(*this, query));
+  DRIFTLESS_TRY(CheckNoIntervals(query));
   DRIFTLESS_ASSIGN_OR_RETURN(const ObjectName name, Qualify(s.name));
   // The table has the query's columns behind those that the statement gives it.
   Statement create = s;

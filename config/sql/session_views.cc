@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "config/expr/lexer.h"
+#include "config/sql/interval_columns.h"
 #include "config/sql/query.h"
 #include "config/sql/schema_check.h"
 #include "config/sql/session.h"
@@ -54,6 +55,7 @@ std::string Session::FullName(const Path& name) const {
 Result<TableEntry> Session::ViewOf(const Statement& s, std::string_view sql) const {
   DRIFTLESS_ASSIGN_OR_RETURN(const Query query, ParseQuery(s, sql));
   DRIFTLESS_ASSIGN_OR_RETURN(ResolvedQuery resolved, ResolveQuery(*this, query));
+  DRIFTLESS_TRY(CheckNoIntervals(query));
   TableEntry view;
   view.kind = TableKind::kView;
   if (s.keys.empty()) {

@@ -182,6 +182,20 @@ TEST_F(RowJobTest, ASinkColumnWithoutAValueMustTakeNull) {
               HasSubstr("Column 'n' has no default value and does not allow NULLs"));
 }
 
+TEST_F(RowJobTest, IntervalsAreNoColumnsOfTables) {
+  for (const std::string statement :
+       {"INSERT INTO lake (id) SELECT INTERVAL '3' DAY FROM orders",
+        "INSERT INTO lake (id) VALUES (INTERVAL '3' DAY)",
+        "CREATE VIEW waits AS SELECT INTERVAL '3' DAY + INTERVAL '1' HOUR AS d",
+        "CREATE TABLE waits WITH ('connector' = 'paimon') AS SELECT INTERVAL '3' DAY AS d"}) {
+    EXPECT_THAT(Run(statement), HasSubstr("Apache Flink")) << statement;
+  }
+  EXPECT_THAT(Run("INSERT INTO lake (id, status) SELECT id, CAST(INTERVAL '3' DAY AS STRING) FROM "
+                  "orders"),
+              HasSubstr("submitted"));
+  EXPECT_THAT(Run("DESCRIBE waits"), HasSubstr("doesn't exist"));
+}
+
 // ---- ALTERs while the pipeline of an INSERT runs ----
 
 TEST_F(RowJobTest, AnAlterOfTheSinkChangesTheInsertThatRuns) {
