@@ -5,6 +5,7 @@ Paimon, a second run goes on where the first one stood, and what cannot run is r
 usage: sql_jobs.py --driftless BIN
 """
 import argparse
+import atexit
 import json
 import os
 import pty
@@ -189,6 +190,7 @@ class Typing:
         self.log = open(os.path.join(folder, "session.log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen([driftless, "sql"], cwd=folder, stdin=subprocess.PIPE, stdout=self.log,
                                         stderr=self.log, text=True, encoding="utf-8")
+        atexit.register(self.process.kill)  # where a test fails; its pipelines stop with it
 
     def send(self, text):
         self.process.stdin.write(text)
