@@ -26,6 +26,7 @@ def check(condition, text):
         sys.exit(text)
 
 
+NUMBERS = "with recursive q (n) as (select 1 union all select n + 1 from q where n < 1000) "
 OWN_SNAPSHOT = "get the tables by a snapshot of their own"
 
 
@@ -173,11 +174,10 @@ class Test:
 
     def joined(self):
         """Sinks that are added, and killed before their first commit: each sink has each row once, with no gap."""
-        numbers = "with recursive q (n) as (select 1 union all select n + 1 from q where n < 1000) "
         self.server.sql("use live; create table joined (id int primary key, v varchar(20)) charset utf8mb4; "
-                        f"insert into joined {numbers} select n, concat('v', n) from q; "
+                        f"insert into joined {NUMBERS} select n, concat('v', n) from q; "
                         "create table loose (n int, v varchar(20)) charset utf8mb4; "
-                        f"insert into loose {numbers} select n % 50, 'loose' from q;")
+                        f"insert into loose {NUMBERS} select n % 50, 'loose' from q;")
         pipeline = self.pipeline("joined", "scan.startup.mode: initial\nscan.incremental.snapshot.chunk.size: 40",
                                  tables="live.joined, live.loose, live.marks")
         sinks = ["lake"]
@@ -217,6 +217,29 @@ class Test:
         pipeline.stop()
         self.too_late(pipeline, sinks, tables["live.joined"])
         self.server.sql("drop table live.joined; drop table live.loose;")
+
+    def beside(self):
+        """Two sinks from the first start on, killed before the first commit of one of them, or of both: nothing comes twice."""
+        self.server.sql("use live; create table beside (id int primary key, v varchar(20)) charset utf8mb4; "
+                        f"insert into beside {NUMBERS} select n, 'v' from q; create table loose (n int, v varchar(20)) charset utf8mb4; "
+                        f"insert into loose {NUMBERS} select n % 50, 'loose' from q;")
+        pipeline = self.pipeline("beside", "scan.startup.mode: initial\nscan.incremental.snapshot.chunk.size: 40",
+                                 tables="live.beside, live.loose, live.marks")
+        pipeline.rewrite(sinks=[self.lake(pipeline, name) for name in ("lake", "other")])
+        names = ("id", "v")
+        for number in range(5):
+            pipeline.start()
+            pipeline.kill(0.7)
+            self.server.sql(f"use live; delete from beside where id = {number + 20}; delete from loose where n = {number + 10} limit 3; "
+                            f"insert into loose (n, v) values (100, 'more'); alter table beside add column x{number} int; "
+                            f"update beside set x{number} = id where id % 11 = {number};")
+            names += (f"x{number}",)
+        pipeline.start()
+        self.wait_for_all(pipeline, ("lake", "other"), {"live.beside": names, "live.loose": ("n", "v")})
+        check("a new beginning" not in self.divergences(pipeline), f"{self.divergences(pipeline)}\n{pipeline.tail()}")
+        print(f"{pipeline.said().count(' tables, from ')} starts from the beginning, {pipeline.said().count(OWN_SNAPSHOT)} beside others")
+        pipeline.stop()
+        self.server.sql("drop table live.beside; drop table live.loose;")
 
     def follow_all(self, pipeline, sinks):
         """A mark that has arrived at each sink."""
@@ -426,7 +449,7 @@ def main():
     parser = live.arguments()
     parser.add_argument("--only", help="one case")
     options = parser.parse_args()
-    cases = [c for c in ("starts", "replanned", "joined", "quiet", "purged", "online", "clash") if options.only in (None, c)]
+    cases = [c for c in ("starts", "replanned", "joined", "beside", "quiet", "purged", "online", "clash") if options.only in (None, c)]
     with live.scene(options) as (server, folder):
         test = Test(options.driftless, folder, server)
         if cases:

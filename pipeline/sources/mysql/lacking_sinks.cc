@@ -12,11 +12,9 @@ namespace {
 class Finder {
  public:
   Finder(const LackingInputs& inputs, SnapshotProgress* progress)
-      : inputs_(inputs), progress_(*progress) {
-    for (const SchemaVersion& version : inputs.history) {
-      versions_[version.table].push_back(&version);
-    }
-  }
+      : inputs_(inputs),
+        progress_(*progress),
+        evidence_(inputs.stream, inputs.snapshot, inputs.wants_snapshot, inputs.history) {}
 
   LackingSinks Run() {
     for (const auto& [path, schema] : inputs_.tables) Look(path, schema);
@@ -37,7 +35,7 @@ class Finder {
         continue;
       }
       found_.introductions.push_back({SinkChoice::Only({place.sink}), VersionsOf(path, schema)});
-      if (!HasRows(path, place)) continue;
+      if (!evidence_.HasRows(path, place)) continue;
       some_have_rows = true;
       const std::optional<Point> last = place.furthest.Last(inputs_.stream);
       if (last && !last->Precedes(inputs_.at)) continue;
@@ -78,9 +76,8 @@ class Finder {
   // it has one of them.
   std::vector<TableSchemaPtr> VersionsOf(const TablePath& path, const TableSchemaPtr& now) const {
     std::map<uint32_t, TableSchemaPtr> numbered;
-    const auto found = versions_.find(path);
-    if (found != versions_.end()) {
-      for (const SchemaVersion* version : found->second) {
+    if (const auto* known = evidence_.VersionsOf(path)) {
+      for (const SchemaVersion* version : *known) {
         if (version->schema == nullptr || inputs_.at.Precedes(version->point)) continue;
         if (version->schema->incarnation != now->incarnation) continue;
         numbered[version->schema->version] = version->schema;
@@ -92,34 +89,47 @@ class Finder {
     return versions;
   }
 
-  // Whether rows of the table have come to the sink, which have moved its own position in it. Those
-  // of a table that a start announced come by the snapshot before any by the log.
-  bool HasRows(const TablePath& path, const SinkPlace& place) const {
-    if (place.own.Last(inputs_.snapshot)) return true;
-    const std::optional<Point> last = place.own.Last(inputs_.stream);
-    if (!last || LogPosition::IsIntroduction(*last)) return false;
-    const SchemaVersion* first = nullptr;  // of the table that had the name there
-    const auto found = versions_.find(path);
-    if (found == versions_.end()) return true;
-    for (const SchemaVersion* version : found->second) {
-      if (last->Precedes(version->point)) break;
-      const bool goes_on = first != nullptr && first->schema != nullptr &&
-                           version->schema != nullptr &&
-                           first->schema->incarnation == version->schema->incarnation;
-      if (!goes_on) first = version;
-    }
-    if (first == nullptr) return true;
-    if (first->point == *last) return false;
-    return !inputs_.wants_snapshot || !first->statement.empty();
-  }
-
   const LackingInputs& inputs_;
   SnapshotProgress& progress_;
-  std::map<TablePath, std::vector<const SchemaVersion*>> versions_;
+  const RowEvidence evidence_;
   LackingSinks found_;
 };
 
 }  // namespace
+
+RowEvidence::RowEvidence(StreamId log, StreamId snapshot, bool wants_snapshot,
+                         const std::vector<SchemaVersion>& history)
+    : log_(log), snapshot_(snapshot), wants_snapshot_(wants_snapshot) {
+  for (const SchemaVersion& version : history) {
+    if (version.point.stream == log) versions_[version.table].push_back(&version);
+  }
+}
+
+const std::vector<const SchemaVersion*>* RowEvidence::VersionsOf(const TablePath& path) const {
+  const auto found = versions_.find(path);
+  return found == versions_.end() ? nullptr : &found->second;
+}
+
+// Rows have moved the sink's own position in the table. Those of a table that a start announced
+// come by the snapshot before any by the log.
+bool RowEvidence::HasRows(const TablePath& path, const SinkPlace& place) const {
+  if (place.own.Last(snapshot_)) return true;
+  const std::optional<Point> last = place.own.Last(log_);
+  if (!last || LogPosition::IsIntroduction(*last)) return false;
+  const SchemaVersion* first = nullptr;  // of the table that had the name there
+  const auto* versions = VersionsOf(path);
+  if (versions == nullptr) return true;
+  for (const SchemaVersion* version : *versions) {
+    if (last->Precedes(version->point)) break;
+    const bool goes_on = first != nullptr && first->schema != nullptr &&
+                         version->schema != nullptr &&
+                         first->schema->incarnation == version->schema->incarnation;
+    if (!goes_on) first = version;
+  }
+  if (first == nullptr) return true;
+  if (first->point == *last) return false;
+  return !wants_snapshot_ || !first->statement.empty();
+}
 
 LackingSinks FindLackingSinks(const LackingInputs& inputs, SnapshotProgress* progress) {
   return Finder(inputs, progress).Run();

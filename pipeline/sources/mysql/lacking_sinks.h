@@ -41,6 +41,24 @@ struct LackingInputs {
   std::function<std::vector<SinkPlace>(const TablePath&)> places;
 };
 
+// Whether a sink that has no position in the log may have rows of a table all the same: a schema
+// change commits those before it.
+class RowEvidence {
+ public:
+  // `history` must live as long as this.
+  RowEvidence(StreamId log, StreamId snapshot, bool wants_snapshot,
+              const std::vector<SchemaVersion>& history);
+  bool HasRows(const TablePath& path, const SinkPlace& place) const;
+  // In the order of the history; null: none.
+  const std::vector<const SchemaVersion*>* VersionsOf(const TablePath& path) const;
+
+ private:
+  const StreamId log_;
+  const StreamId snapshot_;
+  const bool wants_snapshot_;
+  std::map<TablePath, std::vector<const SchemaVersion*>> versions_;
+};
+
 // `progress` is that of the others, and gets what is to be read for the lacking ones.
 LackingSinks FindLackingSinks(const LackingInputs& inputs, SnapshotProgress* progress);
 

@@ -395,21 +395,29 @@ class LogRun {
 
   // All sinks begin anew, here, for one without a position. Looked for before anything is
   // announced: that moves the sinks' positions.
-  void FindGap(const TablePath& table) {
-    if (!context_.furthest) return;
-    const CutPosition furthest = context_.furthest(table);
-    const std::optional<Point> last = furthest.Last(stream_);
-    if (!last) return;
+  void FindGap(const TablePath& table, const RowEvidence& evidence) {
     const Point here = log_.position().PointOf(stream_);
-    if (!options_.GoesOnForOthers() && !last->Precedes(here)) return;  // the place is exact
-    const auto before = LogPosition::Parse(furthest.Resume(stream_));
-    Gap& gap = gaps_[table];
-    gap.place = before ? before->ToString() : last->ToString();
-    if (!context_.places) return;
-    gap.sinks = SinkChoice::Only({});
     for (const SinkPlace& place : context_.places(table)) {
-      if (place.furthest.Last(stream_)) gap.sinks.sinks.push_back(place.sink);
+      const std::optional<Point> last = place.furthest.Last(stream_);
+      if (!last || (!place.from.Last(stream_) && !evidence.HasRows(table, place))) continue;
+      if (!options_.GoesOnForOthers() && !last->Precedes(here)) continue;  // the place is exact
+      Gap& gap = gaps_[table];
+      const auto before = LogPosition::Parse(place.furthest.Resume(stream_));
+      gap.place = before ? before->ToString() : last->ToString();
+      gap.sinks.kind = SinkChoice::Kind::kOnly;
+      gap.sinks.sinks.push_back(place.sink);
     }
+  }
+
+  // Errors: kCancelled.
+  Result<void> FindGaps(const std::map<TablePath, std::string>& tables) {
+    if (!context_.places || context_.history == nullptr) return {};
+    const std::optional<SnapshotAnswer> answer = Ask(SnapshotRequest::Step::kResume);
+    if (!answer) return MakeError(ErrorKind::kCancelled, "the pipeline stops");
+    DRIFTLESS_ASSIGN_OR_RETURN(const auto history, context_.history->All(std::nullopt));
+    const RowEvidence evidence(stream_, answer->stream, options_.WantsSnapshot(), history);
+    for (const auto& [table, text] : tables) FindGap(table, evidence);
+    return {};
   }
 
   // A start by GTIDs has the place of its file's beginning. A sink that has gone further in that
@@ -481,8 +489,8 @@ class LogRun {
     log_.Begin(start, {}, incarnation + texts.size());
     for (const auto& [table, text] : texts) {
       log_.Expect(table);
-      FindGap(table);
     }
+    DRIFTLESS_TRY(FindGaps(texts));
     for (const bool hidden : {false, true}) {  // a shadow is known by its table
       for (const auto& [table, text] : texts) {
         if (log_.IsHidden(table) != hidden) continue;
