@@ -102,12 +102,12 @@ Result<void> DebeziumStream::Restore(const Point& last) {
 }
 
 Result<bool> DebeziumStream::Line(std::string_view line, const Point& point,
-                                  const std::string& origin) {
+                                  const std::string& origin, const JsonIndex* index) {
   const Place place{point, &origin, line};
   ++counters_.records;
   if (other_reader_ != nullptr) return OtherMessage("", "", line, place);
   Record record;
-  if (!reader_.ReadLine(line, &record)) {
+  if (!reader_.ReadLine(line, &record, index)) {
     return Bad(place, MakeError(ErrorKind::kInvalidInput, reader_.fault())
                           .At(static_cast<int>(point.offset),
                               static_cast<int>(reader_.fault_offset()) + 1));

@@ -94,8 +94,11 @@ class DebeziumStream {
 
   // One record; its point's row is kChangeRow. `origin` and the point's offset name it for people:
   // "orders.jsonl:17". kJsonPadding readable bytes must follow the line. False: the pipeline stops.
-  // Errors end the stream; the record that caused one has had no effect.
-  Result<bool> Line(std::string_view line, const Point& point, const std::string& origin);
+  // Errors end the stream; the record that caused one has had no effect. `index`: of many lines
+  // (RecordReader::ReadLine), or null; worth making while wants_index().
+  Result<bool> Line(std::string_view line, const Point& point, const std::string& origin,
+                    const JsonIndex* index = nullptr);
+  bool wants_index() const { return other_reader_ == nullptr && reader_.line_is_payload(); }
   // One message of Kafka: its key and value stand alone, an empty value is a tombstone. Else as
   // Line.
   Result<bool> Message(std::string_view topic, std::string_view key, std::string_view value,

@@ -255,8 +255,10 @@ class FileSource::Reading {
       line.remove_prefix(kByteOrderMark.size());
     }
     if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on, stream_.Line(line, next, path_));
+      DRIFTLESS_ASSIGN_OR_RETURN(const bool go_on,
+                                 stream_.Line(line, next, path_, reader_->index()));
       if (!go_on) return false;
+      reader_->IndexAhead(stream_.wants_index());
     }
     point_ = next;
     point_.row = stream_.last_row();

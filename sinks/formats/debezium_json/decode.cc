@@ -1,5 +1,6 @@
 #include "sinks/formats/debezium_json/decode.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -141,8 +142,9 @@ bool RecordReader::Fail(const char* fault, size_t offset) {
   return false;
 }
 
-bool RecordReader::ReadLine(std::string_view line, Record* record) {
+bool RecordReader::ReadLine(std::string_view line, Record* record, const JsonIndex* index) {
   line_ = line = TrimRight(line);
+  lines_ = index;
   *record = Record{};
   std::string_view value;
   if (!SplitLine(line, record, &value) && !SplitByIndex(line, record, &value)) return false;
@@ -150,12 +152,14 @@ bool RecordReader::ReadLine(std::string_view line, Record* record) {
     record->kind = RecordKind::kTombstone;
     return true;
   }
+  line_is_payload_ = value.size() * 2 > line.size();
   return ReadPayload(value, record);
 }
 
 bool RecordReader::ReadMessage(std::string_view topic, std::string_view key, std::string_view value,
                                Record* record) {
   line_ = value = TrimRight(value);
+  lines_ = nullptr;
   *record = Record{};
   record->topic = topic;
   key = TrimRight(key);
@@ -350,8 +354,13 @@ bool RecordReader::ReadTransaction(JsonCursor* cursor, Record* record) {
 
 bool RecordReader::ReadPayload(std::string_view payload, Record* record) {
   if (payload.empty()) return Fail("the record is cut off");
-  if (!index_.Build(payload)) return Fail(index_.error());
-  const auto base = static_cast<size_t>(payload.data() - line_.data());
+  const bool is_indexed = lines_ != nullptr && index_.TakePart(*lines_, payload);
+  if (!is_indexed && !index_.Build(payload)) return Fail(index_.error());
+  // A cursor at its end says 0.
+  const auto in_line = [&](size_t offset) {
+    return static_cast<size_t>(std::max(index_.text().data() + offset, payload.data()) -
+                               line_.data());
+  };
   JsonCursor cursor(index_);
   record->payload = cursor;
   std::string_view op;
@@ -366,20 +375,20 @@ bool RecordReader::ReadPayload(std::string_view payload, Record* record) {
       if (cursor.Peek() == '{') (Is(key, "before") ? record->before : record->after) = cursor;
     } else if (Is(key, "source")) {
       has_source = true;
-      if (!ReadSource(&cursor, record)) return Fail(fault_, base + fault_offset_);
+      if (!ReadSource(&cursor, record)) return Fail(fault_, in_line(fault_offset_));
       continue;
     } else if (Is(key, "op")) {
       op = cursor.Token();
     } else if (Is(key, "transaction")) {
       const std::string_view gtid = record->transaction;
       record->transaction = {};
-      if (!ReadTransaction(&cursor, record)) return Fail(fault_, base + fault_offset_);
+      if (!ReadTransaction(&cursor, record)) return Fail(fault_, in_line(fault_offset_));
       transaction_id = record->transaction;
       record->transaction = gtid;
       continue;
     } else if (Is(key, "ts_ms")) {
       if (!cursor.IsNull() && !ReadNumber(cursor.Token(), &ts_ms)) {
-        return Fail("ts_ms is no number", base + cursor.Offset());
+        return Fail("ts_ms is no number", in_line(cursor.Offset()));
       }
     } else if (Is(key, "ddl")) {
       has_ddl = true;
@@ -387,13 +396,13 @@ bool RecordReader::ReadPayload(std::string_view payload, Record* record) {
       has_status = true;
     }
     const size_t offset = cursor.Offset();
-    if (!cursor.Skip()) return Fail("the record is cut off", base + offset);
+    if (!cursor.Skip()) return Fail("the record is cut off", in_line(offset));
   }
   if (walk.failed()) {
     return Fail(cursor.done() ? "the record is cut off" : "the record is no well-formed JSON",
-                base + cursor.Offset());
+                in_line(cursor.Offset()));
   }
-  if (!cursor.done()) return Fail("something follows the record", base + cursor.Offset());
+  if (!cursor.done()) return Fail("something follows the record", in_line(cursor.Offset()));
   if (!transaction_id.empty()) record->transaction = transaction_id;
   if (record->commit_time_ms == 0) record->commit_time_ms = ts_ms;
 

@@ -68,8 +68,12 @@ class RecordReader {
 
   // One line of a file: `{"topic":..,"key":..,"value":..}`, `{"schema":..,"payload":..}`, or a bare
   // payload. kJsonPadding readable bytes must follow. False where it is no JSON or no record of
-  // Debezium's form: fault() says why, fault_offset() where in the line (0-based).
-  bool ReadLine(std::string_view line, Record* record);
+  // Debezium's form: fault() says why, fault_offset() where in the line (0-based). `index`: of many
+  // lines, this one among them, or not, or null; it is lasting as the line is.
+  bool ReadLine(std::string_view line, Record* record, const JsonIndex* index = nullptr);
+  // Whether most of the last line was its payload, so that an index of such lines is worth its
+  // cost; embedded schemas are not read again and again.
+  bool line_is_payload() const { return line_is_payload_; }
   // A message of Kafka: its parts stand alone. `value` is followed by kJsonPadding readable bytes;
   // an empty one is a tombstone.
   bool ReadMessage(std::string_view topic, std::string_view key, std::string_view value,
@@ -95,6 +99,8 @@ class RecordReader {
   std::unique_ptr<Known> known_;
   std::string scratch_[8];
   std::string_view line_;
+  const JsonIndex* lines_ = nullptr;  // of many lines
+  bool line_is_payload_ = false;
   const char* fault_ = "";
   size_t fault_offset_ = 0;
 };

@@ -156,6 +156,36 @@ bool JsonIndex::Build(std::string_view text) {
   return true;
 }
 
+namespace {
+
+// The first index from `at` on that is not below `offset`.
+const uint32_t* FirstFrom(const uint32_t* at, const uint32_t* end, uint32_t offset) {
+  const uint32_t* low = at;
+  for (ptrdiff_t step = 1; at < end && *at < offset; step *= 2) {
+    low = at + 1;
+    at += std::min(step, end - at);
+  }
+  return std::lower_bound(low, at, offset);
+}
+
+}  // namespace
+
+bool JsonIndex::TakePart(const JsonIndex& whole, std::string_view text) {
+  const char* const base = whole.text_.data();
+  if (text.empty() || text.data() < base || text.data() + text.size() > base + whole.text_.size()) {
+    return false;
+  }
+  const auto first = static_cast<uint32_t>(text.data() - base);
+  const uint32_t* from = next_part_;
+  const bool is_before = from > whole.begin_ && from <= whole.end_ && from[-1] < first;
+  begin_ = FirstFrom(is_before ? from : whole.begin_, whole.end_, first);
+  end_ = FirstFrom(begin_, whole.end_, first + static_cast<uint32_t>(text.size()));
+  next_part_ = end_;
+  text_ = whole.text_;
+  // Else the text begins inside of something: alone it may mean something else.
+  return begin_ != end_ && *begin_ == first;
+}
+
 bool SkipChecked(JsonCursor* cursor) {
   switch (cursor->Peek()) {
     case '{': {

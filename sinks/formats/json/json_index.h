@@ -29,6 +29,10 @@ class JsonIndex {
   // in it; error() says which.
   bool Build(std::string_view text);
   const char* error() const { return error_; }
+  // The part of another index, of many texts one behind the other, that is about `text`, which lies
+  // in that one's and begins with a value. False: it does not. Cursors then walk the other index,
+  // and their offsets are of its text. Texts taken in their order cost a few steps each.
+  bool TakePart(const JsonIndex& whole, std::string_view text);
 
   std::string_view text() const { return text_; }
   const uint32_t* begin() const { return begin_; }
@@ -41,6 +45,7 @@ class JsonIndex {
   const uint32_t* begin_ = nullptr;
   const uint32_t* end_ = nullptr;
   const char* error_ = "";
+  const uint32_t* next_part_ = nullptr;  // where the next part of the same index probably begins
 };
 
 // Walks a JsonIndex. Cheap to copy: a copy remembers a place. It never reads past the index; a
