@@ -39,6 +39,8 @@ class PipelineProcess {
  private:
   enum class Stop : uint8_t { kNo, kClean, kNow };
   static constexpr int64_t kProgressMs = 10'000;
+  static constexpr int64_t kIdleMs = 1000;
+  static constexpr int64_t kBusyMs = 200;
   static constexpr int64_t kLongestPauseMs = 60'000;
   // A bounded run is somebody waiting: it does not try for ever.
   static constexpr int kBoundedRestarts = 5;
@@ -47,6 +49,7 @@ class PipelineProcess {
   void Mind(StopSignals* signals);
   void OnSignal();
   void Progress(int64_t now_us);
+  void MindMemory(int64_t now_us);
   bool Pause(int64_t pause_ms);
   int Report(const RunOutcome& outcome);
   std::unique_ptr<HttpServer> Serve();
@@ -66,11 +69,14 @@ class PipelineProcess {
   int64_t stop_since_us_ = 0;  // minder thread, as the rest
   int64_t last_progress_us_ = 0;
   int64_t last_changes_ = 0;
-  bool is_trimmed_ = false;
+  int64_t minded_changes_ = 0;
+  int64_t busy_us_ = 0;        // when it was last seen that rows move
+  int64_t trimmed_bytes_ = 0;  // what was left at rest; 0: not at rest
 };
 
 int PipelineProcess::Run(StopSignals* signals) {
   std::thread minder([this, signals] { Mind(signals); });
+  KeepFreeMemory(options_.memory_bytes_max);
   const std::unique_ptr<HttpServer> server = Serve();
   const int64_t began_us = clock_->MonotonicMicros();
   RunOutcome outcome;
@@ -109,6 +115,7 @@ RunOutcome PipelineProcess::RunOnce() {
     outcome.error = std::move(parts).error();
     return outcome;
   }
+  ReleaseFilePages();  // what the start has touched
   Runtime runtime(std::move(*parts), options_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -160,7 +167,7 @@ std::unique_ptr<HttpServer> PipelineProcess::Serve() {
 void PipelineProcess::Mind(StopSignals* signals) {
   last_progress_us_ = clock_->MonotonicMicros();
   while (true) {
-    const int signal = signals->Wait(1000);
+    const int signal = signals->Wait(trimmed_bytes_ > 0 ? kIdleMs : kBusyMs);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (ended_) return;
@@ -176,6 +183,7 @@ void PipelineProcess::Mind(StopSignals* signals) {
       OnSignal();
     }
     Progress(now_us);
+    MindMemory(now_us);
   }
 }
 
@@ -196,18 +204,28 @@ void PipelineProcess::OnSignal() {
 
 void PipelineProcess::Progress(int64_t now_us) {
   const int64_t changes = metrics_.total_changes();
-  const bool is_idle = changes == last_changes_;
-  if (is_idle && !is_trimmed_) {
-    ReleaseFreeMemory();
-    is_trimmed_ = true;
-  }
-  if (now_us - last_progress_us_ < kProgressMs * 1000 || is_idle) return;
+  if (now_us - last_progress_us_ < kProgressMs * 1000 || changes == last_changes_) return;
   const double seconds = static_cast<double>(now_us - last_progress_us_) / 1e6;
   spdlog::info("{} changes written, {:.0f} per second, {} MiB of memory", changes,
                static_cast<double>(changes - last_changes_) / seconds, ResidentBytes() >> 20);
   last_progress_us_ = now_us;
   last_changes_ = changes;
-  is_trimmed_ = false;
+}
+
+// While rows move, pages of program files that are not used again go; at rest all that is free,
+// and once more when something (a compaction) has grown beside it.
+void PipelineProcess::MindMemory(int64_t now_us) {
+  constexpr int64_t kGrownBytes = 4 << 20;
+  const int64_t changes = metrics_.total_changes();
+  if (changes != minded_changes_ || busy_us_ == 0) {
+    minded_changes_ = changes;
+    busy_us_ = now_us;
+    trimmed_bytes_ = 0;
+  }
+  if (now_us - busy_us_ < kIdleMs * 1000) return ReleaseFilePages();
+  if (ResidentBytes() < trimmed_bytes_ + kGrownBytes) return;
+  ReleaseFreeMemory();
+  trimmed_bytes_ = ResidentBytes();
 }
 
 int PipelineProcess::Report(const RunOutcome& outcome) {

@@ -18,9 +18,9 @@ bool Runtime::IsHealthy() const { return impl_->IsHealthy(); }
 std::string Runtime::StatusText() const { return impl_->StatusText(); }
 
 Runtime::Impl::Impl(RuntimeParts parts, RuntimeOptions options)
-    : parts_(std::move(parts)),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       budget_(options_.memory_bytes_max),
+      parts_(std::move(parts)),
       pressure_(&budget_) {}
 
 Runtime::Impl::~Impl() { TearDown(); }
@@ -178,7 +178,7 @@ void Runtime::Impl::UpdateGauges() {
     for (const auto& writer : run->writers) bytes += writer->queue_bytes();
     parts_.metrics->SetQueueBytes(run->name(), "writers", bytes);
   }
-  parts_.metrics->SetMemory(budget_.used_bytes(), budget_.limit_bytes());
+  parts_.metrics->SetMemory(budget_.used_bytes(), budget_.limit_bytes(), budget_.most_bytes());
   if (space_ == nullptr) return;  // the start failed
   parts_.metrics->SetParkingDisk(space_->disk_bytes(), space_->disk_bytes_max());
   parts_.metrics->SetHolds(CountHolds());

@@ -136,9 +136,9 @@ class Runtime::Impl {
   std::vector<SinkPlace> PlacesOf(const TablePath& source) const;
   CutPosition FurthestPosition(const TablePath& source) const;
 
-  RuntimeParts parts_;
   const RuntimeOptions options_;
-  MemoryBudget budget_;
+  MemoryBudget budget_;  // outlives the sinks, which charge it on threads of their own
+  RuntimeParts parts_;
   MemoryPressure pressure_;
   Mailbox mailbox_;
   std::unique_ptr<ParkingSpace> space_;

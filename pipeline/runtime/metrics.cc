@@ -74,7 +74,8 @@ struct Metrics::Impl {
       Counters(&registry, "driftless_source_events_total", "Events of a source's log by type");
   Family<Gauge>& queue = Gauges(&registry, "driftless_queue_bytes", "Bytes waiting in a queue");
   Family<Gauge>& memory =
-      Gauges(&registry, "driftless_memory_bytes", "The memory budget: used and limit");
+      Gauges(&registry, "driftless_memory_bytes",
+             "The memory budget: used, limit, and the most that was used since the start");
   Family<Gauge>& parking_disk =
       Gauges(&registry, "driftless_parking_disk_bytes", "Parked bytes on disk: used and limit");
   Family<Histogram>& checkpoint =
@@ -209,9 +210,10 @@ void Metrics::SetQueueBytes(const std::string& sink, std::string_view queue, int
   impl_->queue.Add({{"sink", sink}, {"queue", std::string(queue)}}).Set(static_cast<double>(bytes));
 }
 
-void Metrics::SetMemory(int64_t used_bytes, int64_t limit_bytes) {
+void Metrics::SetMemory(int64_t used_bytes, int64_t limit_bytes, int64_t most_bytes) {
   impl_->memory.Add({{"kind", "used"}}).Set(static_cast<double>(used_bytes));
   impl_->memory.Add({{"kind", "limit"}}).Set(static_cast<double>(limit_bytes));
+  impl_->memory.Add({{"kind", "most"}}).Set(static_cast<double>(most_bytes));
 }
 
 void Metrics::SetParkingDisk(int64_t used_bytes, int64_t limit_bytes) {

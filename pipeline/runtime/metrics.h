@@ -41,7 +41,7 @@ class Metrics : public SourceMetrics {
   void SetGauge(std::string_view stream, std::string_view name, double value) override;
   void AddEvents(std::string_view stream, std::string_view type, int64_t events) override;
   void SetQueueBytes(const std::string& sink, std::string_view queue, int64_t bytes);
-  void SetMemory(int64_t used_bytes, int64_t limit_bytes);
+  void SetMemory(int64_t used_bytes, int64_t limit_bytes, int64_t most_bytes);
   void SetParkingDisk(int64_t used_bytes, int64_t limit_bytes);
   void ObserveCheckpoint(const std::string& sink, double seconds);
   void CountCheckpoint(const std::string& sink, std::string_view result);  // "committed", "void"

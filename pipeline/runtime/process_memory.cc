@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -37,10 +38,20 @@ void PrepareProcessMemory() {
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
 }
 
+void KeepFreeMemory(int64_t budget_bytes) {
+  // A part of the budget at the top of each arena.
+  constexpr int64_t kPart = 24;
+  constexpr int64_t kMax = 8 << 20;
+  constexpr int64_t kMin = 256 << 10;
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(std::clamp(budget_bytes / kPart, kMin, kMax)));
+}
+
+void ReleaseFilePages() { dl_iterate_phdr(TrimObject, nullptr); }
+
 void ReleaseFreeMemory() {
   arrow::default_memory_pool()->ReleaseUnused();
   malloc_trim(0);
-  dl_iterate_phdr(TrimObject, nullptr);
+  ReleaseFilePages();
 }
 
 int64_t ResidentBytes() {

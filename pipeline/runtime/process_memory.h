@@ -9,9 +9,18 @@ namespace driftless {
 // variable of the user wins).
 void PrepareProcessMemory();
 
-// Gives back what is free: heaps of malloc and Arrow, and the clean pages of every loaded object's
-// read-only segments (text, constants, symbol and relocation tables). Those are mapped again from
-// the page cache at their next use. Some milliseconds: after the start, and when idle.
+// How much free memory malloc keeps for a pipeline of this budget: what comes and goes all the time
+// is not to be given back each time, but it is not to outweigh what the user allowed either.
+void KeepFreeMemory(int64_t budget_bytes);
+
+// Gives back the clean pages of every loaded object's read-only segments (text, constants, symbol
+// and relocation tables): those that are used are mapped again from the page cache, at a
+// microsecond for sixteen of them. The dynamic linker, the start and each first use touch many
+// pages that are not used again.
+void ReleaseFilePages();
+
+// Gives back what is free: heaps of malloc and Arrow, and file pages. Some milliseconds: after the
+// start, and when idle.
 void ReleaseFreeMemory();
 
 // Resident memory of the process in bytes; 0 where the system does not tell.

@@ -15,6 +15,7 @@ struct MergedRow {
   uint32_t row = 0;
   int64_t sequence = 0;
   RowKind kind = RowKind::kInsert;
+  uint32_t source = 0;  // which of a merge's sources; its rows come batch by batch
   std::span<const ColumnView> columns() const { return rows->values->after(); }
 };
 
@@ -36,16 +37,22 @@ class MergeReader {
 
  private:
   struct Cursor;
+  // The key's prefix decides nearly always, without a look at the cursor.
+  struct Head {
+    uint64_t prefix = 0;
+    Cursor* cursor = nullptr;
+  };
+
   Result<bool> Advance(Cursor* cursor);
-  bool Before(const Cursor& a, const Cursor& b) const;
-  bool SameKey(const Cursor& a, const Cursor& b) const;
-  void SiftUp();
-  void SiftDown();
+  Result<void> Start();
+  Result<void> AdvanceFront();
+  bool Before(const Head& a, const Head& b) const;
+  void SiftDown(size_t at);
 
   KeyOrder order_;
   Retractions retractions_;
   std::vector<std::unique_ptr<Cursor>> cursors_;
-  std::vector<Cursor*> heap_;  // the smallest key in front
+  std::vector<Head> heap_;  // the smallest key in front, of a key the newest row
   bool started_ = false;
 };
 

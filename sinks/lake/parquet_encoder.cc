@@ -26,7 +26,6 @@ namespace pq = ::parquet;
 constexpr size_t kChunkRows = 4096;   // gathered at once: stays in the L2 cache
 constexpr size_t kSampleRows = 2048;  // looked at for the choice of encodings
 constexpr size_t kDictionaryMaxBytes = 512 << 10;
-constexpr int64_t kPageBytes = 1 << 20;
 
 int64_t FloorDivide(int64_t value, int64_t divisor) {
   const int64_t quotient = value / divisor;
@@ -691,7 +690,7 @@ Result<std::unique_ptr<ParquetEncoder>> ParquetEncoder::Open(std::unique_ptr<Obj
         pq::schema::GroupNode::Make(dialect.root_name, pq::Repetition::REQUIRED, nodes));
     pq::WriterProperties::Builder properties;
     properties.compression(compression)
-        ->data_pagesize(kPageBytes)
+        ->data_pagesize(kParquetPageBytes)
         ->max_rows_per_page(1 << 20)
         ->dictionary_pagesize_limit(static_cast<int64_t>(2 * kDictionaryMaxBytes))
         ->max_row_group_length(INT64_MAX)

@@ -15,6 +15,10 @@
 
 namespace driftless::lake {
 
+// The values of a data page before they are compressed. A reader holds one page of each column: a
+// merge of many files has many of them.
+inline constexpr int64_t kParquetPageBytes = 64 << 10;
+
 // How a lake stores what Parquet leaves open.
 struct ParquetDialect {
   std::string root_name;           // of the message

@@ -191,6 +191,84 @@ void AppendValue(const LogicalType& type, const ar::Array& array, int64_t i, Col
   Mismatch(type, array);
 }
 
+// Appends a column value by value: `append` takes the position of one that is not null.
+template <typename Append>
+void ForEachValue(const ar::Array& array, ColumnBuilder* out, const Append& append) {
+  const int64_t n = array.length();
+  if (array.null_count() == 0) {
+    for (int64_t i = 0; i < n; ++i) append(i);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) array.IsNull(i) ? out->AppendNull() : append(i);
+}
+
+template <typename ArrayType>
+void AppendInts(const ar::Array& array, ColumnBuilder* out) {
+  const auto* values = As<ArrayType>(array).raw_values();
+  ForEachValue(array, out, [&](int64_t i) { out->AppendInt(values[i]); });
+}
+
+// What most columns are, without a look at their types for each value. False: this one is not; what
+// was appended then is nothing.
+bool AppendWhole(const LogicalType& type, const ar::Array& array, ColumnBuilder* out) {
+  switch (type.kind()) {
+    case TypeKind::kTinyInt:
+    case TypeKind::kSmallInt:
+    case TypeKind::kInt:
+    case TypeKind::kBigInt:
+    case TypeKind::kDate:
+      switch (array.type_id()) {
+        case ar::Type::INT8: AppendInts<ar::Int8Array>(array, out); return true;
+        case ar::Type::INT16: AppendInts<ar::Int16Array>(array, out); return true;
+        case ar::Type::INT32: AppendInts<ar::Int32Array>(array, out); return true;
+        case ar::Type::INT64: AppendInts<ar::Int64Array>(array, out); return true;
+        case ar::Type::DATE32: AppendInts<ar::Date32Array>(array, out); return true;
+        default: return false;
+      }
+    case TypeKind::kDouble: {
+      if (array.type_id() != ar::Type::DOUBLE) return false;
+      const double* values = As<ar::DoubleArray>(array).raw_values();
+      ForEachValue(array, out, [&](int64_t i) { out->AppendDouble(values[i]); });
+      return true;
+    }
+    case TypeKind::kDecimal: {
+      if (array.type_id() != ar::Type::DECIMAL128 ||
+          static_cast<const ar::Decimal128Type&>(*array.type()).scale() != type.scale()) {
+        return false;
+      }
+      const auto& decimals = As<ar::Decimal128Array>(array);
+      ForEachValue(array, out, [&](int64_t i) {
+        __int128 value;
+        std::memcpy(&value, decimals.GetValue(i), 16);
+        out->AppendInt128(value);
+      });
+      return true;
+    }
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz: {
+      if (array.type_id() != ar::Type::TIMESTAMP) return false;
+      const int64_t from =
+          UnitsPerSecond(static_cast<const ar::TimestampType&>(*array.type()).unit());
+      const int64_t to = type.IsNanos() ? 1000000000 : 1000000;
+      if (to < from) return false;
+      const int64_t factor = to / from;
+      const int64_t* values = As<ar::TimestampArray>(array).raw_values();
+      ForEachValue(array, out, [&](int64_t i) { out->AppendInt(values[i] * factor); });
+      return true;
+    }
+    case TypeKind::kChar:
+    case TypeKind::kVarChar:
+    case TypeKind::kBinary:
+    case TypeKind::kVarBinary: {
+      if (array.type_id() != ar::Type::STRING && array.type_id() != ar::Type::BINARY) return false;
+      const auto& bytes = As<ar::BinaryArray>(array);
+      ForEachValue(array, out, [&](int64_t i) { out->AppendBytes(bytes.GetView(i)); });
+      return true;
+    }
+    default: return false;
+  }
+}
+
 TableSchemaPtr SchemaOf(const std::vector<RowField>& columns) {
   auto schema = std::make_shared<TableSchema>();
   for (const RowField& column : columns) schema->AddColumn(column.name, column.type);
@@ -308,6 +386,7 @@ class ParquetRows : public RowSource {
       ColumnBuilder& out = builder_.after(static_cast<int>(c));
       const std::shared_ptr<ar::Array> array = batch.GetColumnByName(column.name);
       const bool fills_nulls = FillsNulls(c);
+      if (array != nullptr && !fills_nulls && AppendWhole(column.type, *array, &out)) continue;
       for (int64_t i = 0; i < n; ++i) {
         if (array == nullptr || (fills_nulls && array->IsNull(i))) {
           AppendMissing(c, at_ - n + i, &out);

@@ -9,18 +9,24 @@ constexpr size_t kGroupRowsMax = 1 << 16;
 
 }  // namespace
 
-Result<void> RowGroups::Add(const MergedRow& row) {
-  if (batches_.empty() || batches_.back() != row.rows) {
-    // Rows of several files alternate; each batch is kept once.
-    const auto [known, is_new] =
-        index_.try_emplace(row.rows.get(), static_cast<uint32_t>(batches_.size()));
-    if (is_new) {
-      batches_.push_back(row.rows);
-      images_.push_back({row.rows->values->after()});
-      bytes_ += static_cast<int64_t>(row.rows->values->charged_bytes());
-    }
+// Each batch is kept once.
+uint32_t RowGroups::AddBatch(const FileRowsPtr& rows) {
+  const auto [known, is_new] =
+      index_.try_emplace(rows.get(), static_cast<uint32_t>(batches_.size()));
+  if (is_new) {
+    batches_.push_back(rows);
+    images_.push_back({rows->values->after()});
+    bytes_ += static_cast<int64_t>(rows->values->charged_bytes());
+    charge_.Set(bytes_);
   }
-  rows_.emplace_back(index_[row.rows.get()], row.row, row.kind);
+  return known->second;
+}
+
+Result<void> RowGroups::Add(const MergedRow& row) {
+  if (row.source >= last_.size()) last_.resize(row.source + 1);
+  LastOfSource& last = last_[row.source];
+  if (last.rows != row.rows.get()) last = {row.rows.get(), AddBatch(row.rows)};
+  rows_.emplace_back(last.image, row.row, row.kind);
   sequences_.push_back(row.sequence);
   if (rows_.size() >= kGroupRowsMax || bytes_ >= bytes_max_) return Flush();
   return {};
@@ -33,9 +39,11 @@ Result<void> RowGroups::Flush() {
   batches_.clear();
   images_.clear();
   index_.clear();
+  last_.clear();
   rows_.clear();
   sequences_.clear();
   bytes_ = 0;
+  charge_.Set(0);
   return {};
 }
 

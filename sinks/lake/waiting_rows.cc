@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "sinks/api/memory_budget.h"
-
 namespace driftless::lake {
 
 Result<WaitingRows::Added> WaitingRows::Add(const ChangeBatchPtr& batch,
@@ -19,14 +17,6 @@ Result<WaitingRows::Added> WaitingRows::Add(const ChangeBatchPtr& batch,
   projected_bytes_ += added.batch->own_bytes();
   batches_.push_back(added.batch);
   return added;
-}
-
-void WaitingRows::Charge(int64_t bytes) {
-  if (budget_ != nullptr) {
-    if (bytes > charged_) budget_->Add(bytes - charged_);
-    if (bytes < charged_) budget_->Release(charged_ - bytes);
-  }
-  charged_ = bytes;
 }
 
 void WaitingRows::Clear() {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sinks/api/memory_charge.h"
 #include "sinks/api/projected_batch.h"
 #include "sinks/api/sink.h"
 #include "sinks/lake/key_order.h"
@@ -19,10 +20,7 @@ namespace driftless::lake {
 class WaitingRows {
  public:
   // `budget` and `reporter` may be null.
-  WaitingRows(MemoryBudget* budget, RowReporter* reporter) : budget_(budget), reporter_(reporter) {}
-  ~WaitingRows() { Charge(0); }
-  WaitingRows(const WaitingRows&) = delete;
-  WaitingRows& operator=(const WaitingRows&) = delete;
+  WaitingRows(MemoryBudget* budget, RowReporter* reporter) : reporter_(reporter), charge_(budget) {}
 
   // Keeps the batch. The rows' new values are image `image`, the old ones the next. Several writers
   // may hold one batch: each counts its share.
@@ -42,20 +40,20 @@ class WaitingRows {
   int64_t bytes_per_row() const { return row_count_ == 0 ? 100 : batch_bytes_ / row_count_ + 1; }
 
   // Tells the budget what the writer has in memory now beside the batches.
-  void Charge(int64_t bytes);
+  void Charge(int64_t bytes) { charge_.Set(bytes); }
   void Clear();
 
  private:
-  static constexpr int64_t kBytesPerRow = 24;  // a reference and a sort entry
+  // A reference and a sort entry, in arrays that grow by doubling.
+  static constexpr int64_t kBytesPerRow = 36;
 
-  MemoryBudget* budget_;
   RowReporter* reporter_;
   std::vector<RowImage> images_;  // after and before of every batch, in this order
   std::vector<std::shared_ptr<const ProjectedBatch>> batches_;
   int64_t batch_bytes_ = 0;      // this writer's share of the batches
   int64_t projected_bytes_ = 0;  // beside them
   int64_t row_count_ = 0;
-  int64_t charged_ = 0;
+  MemoryCharge charge_;
 };
 
 // References to rows with a key. `images` are always those of the WaitingRows.

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "config/options/option.h"
+#include "sinks/api/memory_charge.h"
 #include "sinks/lake/row_groups.h"
 #include "sinks/lake/run_policy.h"
 #include "sinks/paimon/commit_attempt.h"
@@ -44,32 +45,52 @@ class TableCompaction {
  public:
   TableCompaction(const PaimonTable& table, const CommitIdentity& identity,
                   const CommitCompactionFn& commit, const Clock* clock,
-                  const std::atomic<bool>& stop, DataFileFormat format, FileOpener opener)
+                  const std::atomic<bool>& stop, const lake::MergeMemory& memory,
+                  DataFileFormat format, FileOpener opener)
       : table_(table),
         identity_(identity),
         commit_(commit),
         clock_(clock),
         stop_(stop),
+        memory_(memory),
         format_(std::move(format)),
         opener_(std::move(opener)),
         names_(FileOwner(identity.pipeline, identity.sink, identity.table), kMaintenanceCut,
-               identity.attempt) {}
+               identity.attempt) {
+    opener_.SetBatchRows(memory_.batch_rows());
+  }
 
-  // Merges the runs by key.
-  Result<void> Merge(const std::vector<SortedRun>& runs, const CompactionPick& pick,
-                     int64_t snapshot) {
-    std::vector<ManifestEntry> files;
-    for (size_t i = 0; i < pick.runs; ++i) {
-      files.insert(files.end(), runs[i].files.begin(), runs[i].files.end());
+  // Merges what should be merged of one bucket with a primary key. How many runs are left.
+  Result<size_t> MergeBucket(std::vector<ManifestEntry> files, const CompactionOptions& options,
+                             int64_t snapshot) {
+    while (true) {
+      const std::vector<SortedRun> runs = SortedRuns(files);
+      const std::optional<CompactionPick> pick = PickCompaction(runs, options);
+      if (!pick) return runs.size();
+      const CompactionPick part = FirstPart(runs, *pick, options, [&](size_t first, size_t count) {
+        return OpenFiles(format_.schema, FilesOf(runs, first, count)) <= open_files_max();
+      });
+      const std::vector<ManifestEntry> merged = FilesOf(runs, part.first, part.runs);
+      DRIFTLESS_ASSIGN_OR_RETURN(
+          const std::optional<std::vector<ManifestEntry>> added,
+          Replace(merged, part.output_level, snapshot,
+                  [&](lake::RowGroups* rows) { return MergeRows(merged, part, rows); }));
+      if (!added) return runs.size();
+      if (part.runs == pick->runs) return runs.size() - part.runs + 1;
+      std::erase_if(files, [&](const ManifestEntry& entry) {
+        return std::ranges::any_of(merged, [&](const ManifestEntry& gone) {
+          return gone.file.file_name == entry.file.file_name;
+        });
+      });
+      files.insert(files.end(), added->begin(), added->end());
     }
-    return Replace(files, pick.output_level, snapshot,
-                   [&](lake::RowGroups* rows) { return MergeRows(files, pick, rows); });
   }
 
   // Joins files of a table without primary key, in their order.
   Result<void> Join(const std::vector<ManifestEntry>& files, int64_t snapshot) {
-    return Replace(files, 0, snapshot,
-                   [&](lake::RowGroups* rows) { return JoinRows(files, rows); });
+    DRIFTLESS_TRY(
+        Replace(files, 0, snapshot, [&](lake::RowGroups* rows) { return JoinRows(files, rows); }));
+    return {};
   }
 
   const lake::CompactionReport& report() const { return report_; }
@@ -78,8 +99,22 @@ class TableCompaction {
   // False: stopped.
   using Rewrite = std::function<Result<bool>(lake::RowGroups* rows)>;
 
-  Result<void> Replace(const std::vector<ManifestEntry>& files, int32_t level, int64_t snapshot,
-                       const Rewrite& rewrite) {
+  size_t open_files_max() const { return memory_.open_files_max(format_.columns.size()); }
+
+  static std::vector<ManifestEntry> FilesOf(const std::vector<SortedRun>& runs, size_t first,
+                                            size_t count) {
+    std::vector<ManifestEntry> files;
+    for (size_t i = first; i < first + count; ++i) {
+      files.insert(files.end(), runs[i].files.begin(), runs[i].files.end());
+    }
+    return files;
+  }
+
+  // What stands in the place of the files now; nullopt: they stay.
+  Result<std::optional<std::vector<ManifestEntry>>> Replace(const std::vector<ManifestEntry>& files,
+                                                            int32_t level, int64_t snapshot,
+                                                            const Rewrite& rewrite) {
+    std::optional<std::vector<ManifestEntry>> replaced;
     Committable committable;
     committable.kind = CommitKind::kCompact;
     committable.schema_id = format_.schema.id;
@@ -98,34 +133,39 @@ class TableCompaction {
     target.clock = clock_;
     target.names = &names_;
     DataFileRoller roller(&format_, target);
-    lake::RowGroups rows([&](auto images, auto group, auto sequences) {
-      return roller.Write(FileRows{images, group, sequences, 1});  // 1: one row group
-    });
+    lake::RowGroups rows(
+        [&](auto images, auto group, auto sequences) {
+          return roller.Write(FileRows{images, group, sequences, 1});  // 1: one row group
+        },
+        std::nullopt, memory_.group_bytes(), memory_.budget());
     DRIFTLESS_ASSIGN_OR_RETURN(const bool whole, rewrite(&rows));
-    if (!whole || Stopped(0)) return {};  // the encoder's file was never finished
+    if (!whole || Stopped(0)) return replaced;  // the encoder's file was never finished
     DRIFTLESS_TRY(rows.Flush());
     DRIFTLESS_ASSIGN_OR_RETURN(std::vector<DataFileMeta> written, roller.Finish());
-    std::vector<std::string> paths;
+    std::vector<ManifestEntry> outputs;
     for (DataFileMeta& file : written) {
-      paths.push_back(target.directory + "/" + file.file_name);
       ManifestEntry added;
       added.partition = place.partition;
       added.bucket = place.bucket;
       added.total_buckets = place.total_buckets;
       added.file = std::move(file);
-      committable.new_files.push_back(std::move(added));
+      committable.new_files.push_back(added);
+      outputs.push_back(std::move(added));
     }
     auto committed = commit_(identity_, committable, snapshot);
     if (committed) {
-      report_.files_added += static_cast<int64_t>(paths.size());
+      report_.files_added += static_cast<int64_t>(outputs.size());
       report_.files_removed += static_cast<int64_t>(files.size());
-      return {};
+      replaced = std::move(outputs);
+      return replaced;
     }
     // A lost race is certain: the new files are of no use. After anything else they may be in a
     // snapshot, and the next clean-up decides.
-    if (committed.error().kind() != ErrorKind::kConflict) return committed;
-    for (const std::string& path : paths) DRIFTLESS_TRY(table_.store()->Delete(path));
-    return {};
+    if (committed.error().kind() != ErrorKind::kConflict) return std::move(committed).error();
+    for (const ManifestEntry& output : outputs) {
+      DRIFTLESS_TRY(table_.store()->Delete(target.directory + "/" + output.file.file_name));
+    }
+    return replaced;
   }
 
   bool Stopped(int64_t count) const {
@@ -142,8 +182,12 @@ class TableCompaction {
       if (stopped) return MakeError(ErrorKind::kCancelled, "the compaction is stopped");
       return opener_.Open(entry);
     };
+    auto sources = MergeSources(format_.schema, files, open);
+    MemoryCharge charge(memory_.budget());
+    charge.Set(memory_.open_file_bytes(format_.columns.size()) *
+               static_cast<int64_t>(sources.size()));
     lake::MergeReader merge(
-        ScanOrder(format_.schema), MergeSources(format_.schema, files, open),
+        ScanOrder(format_.schema), std::move(sources),
         pick.drops_deletes ? lake::Retractions::kDrop : lake::Retractions::kKeep);
     lake::MergedRow row;
     for (int64_t count = 0; !Stopped(count); ++count) {
@@ -178,6 +222,7 @@ class TableCompaction {
   const CommitCompactionFn& commit_;
   const Clock* clock_;
   const std::atomic<bool>& stop_;
+  lake::MergeMemory memory_;
   lake::CompactionReport report_;
   DataFileFormat format_;
   FileOpener opener_;
@@ -239,11 +284,34 @@ std::optional<CompactionPick> PickCompaction(const std::vector<SortedRun>& runs,
       lake::PickRuns(bytes, {options.trigger, options.size_amplification, options.size_ratio});
   if (count == 0) return std::nullopt;
   const int32_t top = options.levels - 1;
-  const CompactionPick everything{runs.size(), std::max(top, runs.back().level), true};
+  const CompactionPick everything{0, runs.size(), std::max(top, runs.back().level), true};
   // The output goes to the level above the next older run; level 0 takes no merged files.
   while (count < runs.size() && runs[count].level <= 1) ++count;
   if (count == runs.size()) return everything;
-  return CompactionPick{count, runs[count].level - 1, false};
+  return CompactionPick{0, count, runs[count].level - 1, false};
+}
+
+CompactionPick FirstPart(const std::vector<SortedRun>& runs, const CompactionPick& pick,
+                         const CompactionOptions& options, const RunsFit& fits) {
+  if (fits(pick.first, pick.runs)) return pick;
+  size_t level_0 = 0;
+  while (level_0 < runs.size() && runs[level_0].level == 0) ++level_0;
+  const bool has_free_level = level_0 == runs.size() || runs[level_0].level > 1;
+  size_t first = level_0;
+  size_t end = level_0;
+  if ((level_0 < 2 || !has_free_level) && level_0 + 2 <= pick.runs) {
+    // Higher levels are joined, which makes room for files of level 0.
+    end += 2;
+    while (end < pick.runs && fits(first, end + 1 - first)) ++end;
+  } else {
+    if (!has_free_level) ++end;  // level 1 itself is rewritten
+    if (end < 2) return pick;
+    first = end - 2;
+    while (first > 0 && fits(first - 1, end - first + 1)) --first;
+  }
+  if (end - first == pick.runs) return pick;
+  if (end < runs.size()) return {first, end - first, runs[end].level - 1, false};
+  return {first, end - first, std::max(options.levels - 1, runs.back().level), true};
 }
 
 std::vector<ManifestEntry> PickAppends(const std::vector<ManifestEntry>& bucket_files,
@@ -267,7 +335,8 @@ std::vector<ManifestEntry> PickAppends(const std::vector<ManifestEntry>& bucket_
 Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
                                             const CommitIdentity& identity,
                                             const CommitCompactionFn& commit, const TimeZone& zone,
-                                            const Clock* clock, const std::atomic<bool>& stop) {
+                                            const Clock* clock, const std::atomic<bool>& stop,
+                                            const lake::MergeMemory& memory) {
   const lake::CompactionReport nothing;
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema, table.LatestSchema());
   DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<Snapshot> snapshot, table.LatestSnapshot());
@@ -281,7 +350,7 @@ Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
   for (const ManifestEntry& entry : live) buckets[{entry.partition, entry.bucket}].push_back(entry);
 
   const int64_t target_bytes = format.target_file_bytes;
-  TableCompaction compaction(table, identity, commit, clock, stop, std::move(format),
+  TableCompaction compaction(table, identity, commit, clock, stop, memory, std::move(format),
                              FileOpener(table, *schema, zone));
   int64_t runs_left = 0;
   for (const auto& [place, files] : buckets) {
@@ -291,12 +360,9 @@ Result<lake::CompactionReport> CompactTable(const PaimonTable& table,
       if (!joined.empty()) DRIFTLESS_TRY(compaction.Join(joined, snapshot->id));
       continue;
     }
-    const std::vector<SortedRun> runs = SortedRuns(files);
-    const std::optional<CompactionPick> pick = PickCompaction(runs, options);
-    const size_t left = runs.size() - (pick ? pick->runs - 1 : 0);
+    DRIFTLESS_ASSIGN_OR_RETURN(const size_t left,
+                               compaction.MergeBucket(files, options, snapshot->id));
     runs_left = std::max(runs_left, static_cast<int64_t>(left));
-    if (!pick) continue;
-    DRIFTLESS_TRY(compaction.Merge(runs, *pick, snapshot->id));
   }
   lake::CompactionReport report = compaction.report();
   report.runs_left = runs_left;

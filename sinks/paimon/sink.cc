@@ -1,6 +1,7 @@
 #include "sinks/paimon/sink.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -213,6 +214,7 @@ class PaimonSink : public Sink {
 
   Result<TableWriterPtr> OpenWriter(const EvolvedSchema& table, WriterIndex index,
                                     const WriterContext& context) override {
+    budget_ = context.budget;
     PaimonTable files(store_, TableDirectory(table.path));
     DRIFTLESS_ASSIGN_OR_RETURN(const std::optional<PaimonSchema> schema, files.LatestSchema());
     if (!schema) {
@@ -364,7 +366,8 @@ class PaimonSink : public Sink {
       entry.runs_left += entry.RunsSince();
       entry.runs_since.clear();
     }
-    auto done = CompactTable(table, identity, commit, zone_, clock_, stop);
+    auto done =
+        CompactTable(table, identity, commit, zone_, clock_, stop, lake::MergeMemory(budget_));
     if (done && !stop) {
       const std::lock_guard<std::mutex> lock(entry.mutex);
       entry.runs_left = done->runs_left;
@@ -433,6 +436,8 @@ class PaimonSink : public Sink {
   std::function<void(const Error&)> warn_;
   std::function<void(const MaintenanceReport&)> maintained_;
   bool compacts_ = false;
+  // The writers'; it outlives the sink. Tables without writers are not compacted.
+  std::atomic<MemoryBudget*> budget_{nullptr};
   std::shared_mutex commit_mutex_;              // compactions commit alone
   std::unique_ptr<lake::Compactor> compactor_;  // last: its thread uses all the others
 };

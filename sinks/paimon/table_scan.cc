@@ -82,11 +82,9 @@ std::unique_ptr<lake::RowSource> Chain(std::vector<ManifestEntry> files, const O
   return std::make_unique<lake::ChainedRows>(std::move(chain));
 }
 
-}  // namespace
-
-std::vector<std::unique_ptr<lake::RowSource>> MergeSources(const PaimonSchema& schema,
-                                                           std::vector<ManifestEntry> files,
-                                                           const OpenFile& open) {
+// Files whose keys do not overlap stand in one chain, in key order.
+std::vector<std::vector<ManifestEntry>> Chains(const PaimonSchema& schema,
+                                               std::vector<ManifestEntry> files) {
   std::vector<LogicalType> types;
   for (const std::string& name : schema.TrimmedPrimaryKeys()) {
     types.push_back(schema.fields[static_cast<size_t>(schema.IndexOf(name))].type);
@@ -118,9 +116,23 @@ std::vector<std::unique_ptr<lake::RowSource>> MergeSources(const PaimonSchema& s
       ends_first->push_back(std::move(entry));
     }
   }
+  return chains;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<lake::RowSource>> MergeSources(const PaimonSchema& schema,
+                                                           std::vector<ManifestEntry> files,
+                                                           const OpenFile& open) {
   std::vector<std::unique_ptr<lake::RowSource>> sources;
-  for (auto& chain : chains) sources.push_back(Chain(std::move(chain), open));
+  for (auto& chain : Chains(schema, std::move(files))) {
+    sources.push_back(Chain(std::move(chain), open));
+  }
   return sources;
+}
+
+size_t OpenFiles(const PaimonSchema& schema, std::vector<ManifestEntry> files) {
+  return Chains(schema, std::move(files)).size();
 }
 
 lake::KeyOrder ScanOrder(const PaimonSchema& schema) {
@@ -169,6 +181,7 @@ Result<std::unique_ptr<lake::RowSource>> FileOpener::Open(const ManifestEntry& e
     request.sequence_column = "_SEQUENCE_NUMBER";
     request.kind_column = "_VALUE_KIND";
   }
+  if (batch_rows_) request.batch_rows = *batch_rows_;
   std::vector<JavaCast> casts;
   std::vector<int> sources;
   bool identity = true;

@@ -26,6 +26,8 @@ class FileOpener {
   Result<std::unique_ptr<lake::RowSource>> Open(const ManifestEntry& entry);
 
   const PaimonSchema& schema() const { return read_schema_; }
+  // How many rows a file gives at once from now on.
+  void SetBatchRows(int64_t rows) { batch_rows_ = rows; }
 
  private:
   Result<const PaimonSchema*> SchemaOf(int64_t id);
@@ -33,6 +35,7 @@ class FileOpener {
   PaimonTable table_;
   PaimonSchema read_schema_;
   TimeZone zone_;
+  std::optional<int64_t> batch_rows_;
   std::map<int64_t, PaimonSchema> schemas_;
 };
 
@@ -44,6 +47,9 @@ using OpenFile = std::function<Result<std::unique_ptr<lake::RowSource>>(const Ma
 std::vector<std::unique_ptr<lake::RowSource>> MergeSources(const PaimonSchema& schema,
                                                            std::vector<ManifestEntry> files,
                                                            const OpenFile& open);
+
+// How many files such a merge holds open at most.
+size_t OpenFiles(const PaimonSchema& schema, std::vector<ManifestEntry> files);
 
 // The rows of a table at one snapshot.
 class TableScan {

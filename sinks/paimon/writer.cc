@@ -82,6 +82,8 @@ class PaimonWriter : public TableWriter {
     }
     groups_.clear();  // also their capacity: a partition that is done holds nothing
     last_group_ = nullptr;
+    sorted_ = {};
+    sequences_ = {};
     waiting_.Clear();
     waiting_.Charge(0);
     return {};

@@ -194,6 +194,13 @@ TEST(FaultTest, ASmallBudgetMakesWritersRollInsteadOfStopping) {
   ExpectFinished(harness.RunToEnd());
   EXPECT_GT(harness.warehouse().rolls, 0);
   EXPECT_EQ(harness.warehouse().Rows(kOrders), script.Expected("orders"));
+  const std::string metrics = harness.metrics_->Text();
+  const std::string most = "driftless_memory_bytes{kind=\"most\"} ";
+  const size_t at = metrics.find(most);
+  ASSERT_NE(at, std::string::npos);
+  const double bytes = std::stod(metrics.substr(at + most.size()));
+  EXPECT_GT(bytes, 50'000);
+  EXPECT_LT(bytes, 110'000) << "the budget and the batch that was too much";
 }
 
 TEST(FaultTest, AStopDrainsToACheckpoint) {

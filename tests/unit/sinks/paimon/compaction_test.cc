@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "sinks/api/memory_budget.h"
 #include "sinks/clients/objectstore/memory_store.h"
 #include "tests/doubles/paimon_rig.h"
 
@@ -50,6 +51,77 @@ TEST(PickCompactionTest, NeverPutsMergedFilesBesideOlderFilesOfLevel0) {
   EXPECT_EQ(pick->output_level, 3);
 }
 
+// Merges part after part, as a compaction does, until the pick fits.
+std::vector<SortedRun> MergedInParts(std::vector<SortedRun> runs, size_t runs_max, int* merges) {
+  const auto fits = [&](size_t, size_t count) { return count <= runs_max; };
+  while (const auto pick = PickCompaction(runs, {})) {
+    const CompactionPick part = FirstPart(runs, *pick, {}, fits);
+    EXPECT_GE(part.runs, 2u);
+    EXPECT_LE(part.runs, runs_max);
+    EXPECT_LE(part.first + part.runs, pick->runs);
+    EXPECT_GE(part.output_level, 1);
+    EXPECT_EQ(part.drops_deletes, part.first + part.runs == runs.size());
+    SortedRun merged = RunOf(part.output_level, 0);
+    const auto first = runs.begin() + static_cast<ptrdiff_t>(part.first);
+    const auto end = first + static_cast<ptrdiff_t>(part.runs);
+    for (auto run = first; run != end; ++run) merged.bytes += run->bytes;
+    runs.insert(runs.erase(first, end), merged);
+    // Newer runs stand in lower levels, and a level above 0 holds one run.
+    for (size_t i = 1; i < runs.size(); ++i) {
+      EXPECT_TRUE(runs[i - 1].level < runs[i].level || runs[i].level == 0) << i;
+    }
+    ++*merges;
+    if (part.runs == pick->runs) break;
+  }
+  return runs;
+}
+
+TEST(FirstPartTest, IsThePickWhereItFits) {
+  const std::vector<SortedRun> runs(6, RunOf(0, 10));
+  const auto pick = PickCompaction(runs, {});
+  const auto part = FirstPart(runs, *pick, {}, [](size_t, size_t) { return true; });
+  EXPECT_EQ(part.first, 0u);
+  EXPECT_EQ(part.runs, 6u);
+  EXPECT_EQ(part.output_level, 5);
+  EXPECT_TRUE(part.drops_deletes);
+}
+
+TEST(FirstPartTest, OldRunsGoToTheHighestFreeLevel) {
+  std::vector<SortedRun> runs(12, RunOf(0, 10));
+  runs.push_back(RunOf(4, 100));
+  const auto fits = [](size_t, size_t count) { return count <= 5; };
+  const auto pick = PickCompaction(runs, {});
+  ASSERT_TRUE(pick.has_value());
+  const auto part = FirstPart(runs, *pick, {}, fits);
+  EXPECT_EQ(part.first, 7u);
+  EXPECT_EQ(part.runs, 5u);
+  EXPECT_EQ(part.output_level, 3);
+  EXPECT_FALSE(part.drops_deletes);
+}
+
+TEST(FirstPartTest, PartsComeToOneRunOrFewAndKeepTheOrderOfRuns) {
+  for (const size_t level_0 : {5, 9, 17, 40, 120}) {
+    for (const size_t runs_max : {2, 4, 7, 16}) {
+      for (const bool levels_full : {false, true}) {
+        SCOPED_TRACE(std::to_string(level_0) + " runs, " + std::to_string(runs_max) + " at a time" +
+                     (levels_full ? ", all levels full" : ""));
+        std::vector<SortedRun> runs(level_0, RunOf(0, 10));
+        for (int32_t level = 1; levels_full && level <= 5; ++level) {
+          runs.push_back(RunOf(level, 10));
+        }
+        const auto total = static_cast<int64_t>(runs.size()) * 10;
+        int merges = 0;
+        const std::vector<SortedRun> left = MergedInParts(std::move(runs), runs_max, &merges);
+        EXPECT_LE(left.size(), 5u);
+        int64_t bytes = 0;
+        for (const SortedRun& run : left) bytes += run.bytes;
+        EXPECT_EQ(bytes, total);
+        EXPECT_LE(merges, static_cast<int>(level_0) + 5);
+      }
+    }
+  }
+}
+
 PaimonSchema Keyed(std::map<std::string, std::string> options) {
   PaimonSchema schema = testing::EveryType({LogicalType::Int(), LogicalType::String()});
   schema.options = std::move(options);
@@ -86,6 +158,46 @@ TEST(CompactTableTest, KeepsTheRowsAndTheirOrderOverChangesAndSchemas) {
     for (const auto& [bucket, files] : buckets) EXPECT_LE(SortedRuns(files).size(), 4u);
   }
   EXPECT_TRUE(compacted);
+}
+
+// Many rolls of one commit, and a budget that lets few files be open: the rows stay, what is held
+// is charged, and all of it is given back.
+TEST(CompactTableTest, StaysWithinItsPartOfASmallBudget) {
+  MemoryBudget budget(16 << 20);
+  const lake::MergeMemory memory(&budget);
+  PaimonSchema schema = Keyed({{"bucket", "1"}});
+  schema.fields.resize(4);
+  auto store = std::make_shared<MemoryStore>();
+  PaimonRig rig(store, schema, 38);
+  const size_t columns = DataFileFormat::Make(rig.schema(), rig.Evolved())->columns.size();
+  const int rolls = static_cast<int>(memory.open_files_max(columns)) * 5;
+  for (int roll = 0; roll < rolls; ++roll) {
+    rig.WriteRandomChanges(12, 200);
+    rig.Roll();
+  }
+  rig.Commit();
+  const auto before = *rig.table().LiveFiles(**rig.table().LatestSnapshot());
+  ASSERT_EQ(SortedRuns(before).size(), static_cast<size_t>(rolls));
+  const std::atomic<bool> stop{false};
+  const PaimonCommitter committer(store, {});
+  int commits = 0;
+  const auto done = CompactTable(
+      rig.table(), rig.Identity(),
+      [&](const CommitIdentity& by, const Committable& files, int64_t base) {
+        ++commits;
+        auto committed = committer.CommitCompaction(by, files, base);
+        EXPECT_EQ(rig.Read(), rig.Expected()) << "after part " << commits;
+        return committed;
+      },
+      TimeZone(), nullptr, stop, memory);
+  ASSERT_TRUE(done.has_value()) << done.error().ToString();
+  EXPECT_GT(commits, 4);
+  EXPECT_LE(done->runs_left, 5);
+  const auto after = *rig.table().LiveFiles(**rig.table().LatestSnapshot());
+  EXPECT_EQ(SortedRuns(after).size(), static_cast<size_t>(done->runs_left));
+  EXPECT_EQ(budget.used_bytes(), 0);
+  EXPECT_GT(budget.most_bytes(), 1 << 20);
+  EXPECT_LE(budget.most_bytes(), budget.limit_bytes() / 3);
 }
 
 TEST(CompactTableTest, AStoppedOneChangesNothing) {
