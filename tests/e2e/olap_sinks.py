@@ -751,7 +751,7 @@ def check_tables(cluster, truth, when):
 
 
 def faults_of(product):
-    """name: how it strikes; each twice, and a few calls of its kind go well before."""
+    """name: (fault, its time, options of the sink); each strikes twice, and a few calls of its kind go well before."""
     if product == "starrocks":
         faults = [f"{op}_gone_{when}" for op in ("begin", "load", "prepare", "commit") for when in ("before", "after")]
         faults.append("publish_timeout")
@@ -759,17 +759,23 @@ def faults_of(product):
         faults = [f"{op}_gone_{when}" for op in ("load", "commit") for when in ("before", "after")]
         faults.append("load_runs_on")
     faults += ["sql_gone_before", "sql_gone_after", "fe_503", "dead_be", "be_busy", "be_full", "answer_cut"]
-    return {fault: fault for fault in faults}
+    cases = {fault: (fault, 0, "") for fault in faults}
+    for fault in ("fe_slow", "sql_slow"):
+        cases[f"{fault}, and is waited for"] = (fault, 1000, "")
+        if product == "starrocks":  # an hour: who does not give up, where the user says how long an answer may take, never ends
+            cases[f"{fault}, and is given up"] = (fault, 3_600_000, "  sink.socket.timeout-ms: 3000\n")
+    return cases
 
 
 @each_case(faults_of)
-def lost_answers_change_nothing(driftless, folder, product, fault):
+def lost_answers_change_nothing(driftless, folder, product, case):
+    fault, ms, more = case
     seed = options.seed or default_seed()
     rng = random.Random(f"{seed} {product} {fault}")
     truth = changing_stream(folder, rng, 900)
     with Cluster(product, "--job-ms", "20") as cluster:
-        pipeline = make_pipeline(driftless, folder, cluster, dead_address=True)
-        cluster.ask("fault", name=fault, count=2, skip=rng.randrange(3, 7))
+        pipeline = make_pipeline(driftless, folder, cluster, dead_address=True, more=more)
+        cluster.ask("fault", name=fault, count=2, skip=rng.randrange(3, 7), ms=ms)
         pipeline.run()
         check_tables(cluster, truth, f"seed {seed}")
         check(cluster.ask("faults") == {}, f"it did not strike: {cluster.ask('faults')}")

@@ -418,6 +418,16 @@ class Catalog:
         table.keys = [new if key == column.name else key for key in table.keys]
         column.name = new
 
+    def needs_job(self, database, name, drops, column):
+        """Of Doris: why a column cannot come, or go, by a light schema change; None: it can."""
+        table = self.table(database, name)
+        if table.properties.get("light_schema_change", "true") != "true":
+            return f"table {name} disable light schema change"
+        found = table.find(column)
+        if drops and found is not None and found.is_key:
+            return f"Column {column} is primary key in materializedIndex that can't do the light schema change"
+        return None
+
     def modify_column(self, table, reader):
         start = reader.at
         name = reader.name()

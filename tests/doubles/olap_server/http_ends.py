@@ -3,6 +3,7 @@ import base64
 import json
 import socketserver
 import threading
+import time
 import urllib.parse
 
 from arrow_stream import read_rows
@@ -21,14 +22,14 @@ class Faults:
         self.lock = threading.Lock()
         self.left = {}
 
-    def add(self, name, count, skip=0):
+    def add(self, name, count, skip=0, ms=0):
         with self.lock:
-            self.left[name] = [count, skip]
+            self.left[name] = [count, skip, ms]
 
     def pending(self):
         """Those that have not struck as often as they were to."""
         with self.lock:
-            return {name: count for name, (count, _) in self.left.items() if count > 0}
+            return {name: count for name, (count, *_) in self.left.items() if count > 0}
 
     def take(self, name):
         with self.lock:
@@ -40,6 +41,13 @@ class Faults:
                 return False
             entry[0] -= 1
             return True
+
+    def wait(self, name):
+        """Holds an answer back for the time that the fault was given; callers hold no lock."""
+        if self.take(name):
+            with self.lock:
+                ms = self.left[name][2]
+            time.sleep(ms / 1000)
 
 
 class Dropped(Exception):
@@ -183,6 +191,8 @@ class FrontEnd(Handler):
             return self.redirect(with_body=True)
         if self.path[:3] == ["api", "query", "default_cluster"] and self.server.catalog.product == "doris":
             return self.statement()
+        if self.path[:2] == ["api", "enable_light_schema_change"] and self.server.catalog.product == "doris":
+            return self.light_schema_change(*self.path[2:])
         if self.path[0] == "api" and self.path[-1] == "_stream_load_2pc" and self.server.catalog.product == "doris":
             return self.redirect(with_body=False)
         if self.path[:2] == ["api", "transaction"] and self.server.catalog.product == "starrocks":
@@ -190,6 +200,11 @@ class FrontEnd(Handler):
                 return self.redirect(with_body=self.path[2] == "load")
             return self.transaction(self.path[2])
         return self.answer({"status": "FAILED", "msg": f"Not implemented: {self.target}"}, 404)
+
+    def answer(self, content, status=200, headers=()):
+        if self.path[0] != "_double":
+            self.server.faults.wait("fe_slow")
+        return super().answer(content, status, headers)
 
     def is_of_back_end(self, operation):
         """Front ends carry out themselves what comes behind prepare (TransactionWithoutChannelHandler)."""
@@ -227,6 +242,25 @@ class FrontEnd(Handler):
         except SqlError as error:
             return self.answer({"msg": "Error", "code": 1, "data": f"errCode = 2, detailMessage = {error}", "count": 0})
         return self.answer({"msg": "success", "code": 0, "data": data, "count": 0})
+
+    def light_schema_change(self, database, name):
+        """Whether a column can come or go without a job; a GET that has a body (TableSchemaAction.columnChangeCanSync)."""
+        if self.method != "GET":
+            return self.answer({"msg": f"Request method '{self.method}' not supported", "code": 1}, 405)
+        body = self.body()
+        if not body:
+            return self.answer({"msg": "Required request body is missing", "code": 1}, 400)
+        asked = json.loads(body)
+        if not isinstance(asked.get("isDropColumn"), bool):  # read without a look whether it is there
+            return self.answer({"msg": "Internal Error", "code": 1}, 500)
+        with self.server.catalog.lock:
+            try:
+                problem = self.server.catalog.needs_job(database, name, asked["isDropColumn"], asked.get("columnName", ""))
+            except SqlError as error:
+                problem = str(error)
+        if problem is not None:
+            return self.answer({"msg": "Error", "code": 1, "data": problem, "count": 0})
+        return self.answer({"msg": "success", "code": 0, "data": None, "count": 0})
 
     def load_state(self, database, label):
         with self.server.catalog.lock:
@@ -291,7 +325,8 @@ class FrontEnd(Handler):
             with catalog.lock:
                 return self.answer(catalog.waited)
         if what == "fault":
-            self.server.faults.add(self.query["name"], int(self.query.get("count", "1")), int(self.query.get("skip", "0")))
+            numbers = {key: int(self.query.get(key, default)) for key, default in (("count", 1), ("skip", 0), ("ms", 0))}
+            self.server.faults.add(self.query["name"], **numbers)
             return self.answer({})
         if what == "job":
             with catalog.lock:

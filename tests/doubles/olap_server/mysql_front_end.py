@@ -251,13 +251,14 @@ class FrontEnd(socketserver.BaseRequestHandler):
             raise ConnectionError
         try:
             changed = self.server.catalog.execute(sql)
-            if changed:
-                if faults.take("sql_gone_after"):
-                    raise ConnectionError
-                return self.ok()
-            names, rows = Answers(self.server.catalog).answer(sql)
+            if changed and faults.take("sql_gone_after"):
+                raise ConnectionError
+            names, rows = ([], []) if changed else Answers(self.server.catalog).answer(sql)
         except SqlError as error:
             return self.error(error)
+        faults.wait("sql_slow")
+        if changed:
+            return self.ok()
         self.rows(names, rows)
 
 

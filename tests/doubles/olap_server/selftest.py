@@ -2,6 +2,8 @@
 """The double against what the documentation of StarRocks and Doris says that the real servers answer."""
 import base64
 import gzip
+import http.client
+import json
 import os
 import socket
 import ssl
@@ -92,6 +94,103 @@ class TlsTest(unittest.TestCase):
     def test_sql(self):
         self.assertEqual(self.sql(with_tls=True)[0], 0)
         self.assertIn(b"insecure transport", self.sql(with_tls=False))
+
+
+def read_exactly(connection, size):
+    data = b""
+    while len(data) < size:
+        part = connection.recv(size - len(data))
+        if not part:
+            raise ConnectionError("the connection ended")
+        data += part
+    return data
+
+
+class FrontEndTest(unittest.TestCase):
+    """A front end of Doris, over both of its ports."""
+
+    def setUp(self):
+        self.catalog, self.faults = Catalog("doris", "3.0.4"), http_ends.Faults()
+        self.catalog.execute("CREATE DATABASE `d`")
+        self.catalog.execute(KEYED["doris"])
+        self.catalog.execute(KEYED["doris"].replace("`t`", "`heavy`").replace('= "1"', '= "1", "light_schema_change" = "false"'))
+        self.http = http_ends.Server(0, http_ends.FrontEnd, self.catalog, self.faults, "root", "")
+        self.mysql = mysql_front_end.Server(0, self.catalog, self.faults, "root", "")
+        for server in (self.http, self.mysql):
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def tearDown(self):
+        for server in (self.http, self.mysql):
+            server.shutdown()
+            server.server_close()
+
+    def ask(self, method, path, body=None):
+        connection = http.client.HTTPConnection(*self.http.server_address)
+        headers = {"Authorization": "Basic " + base64.b64encode(b"root:").decode()}
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        content = json.loads(answer.read())
+        connection.close()
+        return answer.status, content
+
+    def run_sql(self, text):
+        """The first byte of the answer: 0 where it is done."""
+        with socket.create_connection(self.mysql.server_address) as connection:
+            def read():
+                return read_exactly(connection, int.from_bytes(read_exactly(connection, 4)[:3], "little"))
+
+            def send(sequence, payload):
+                connection.sendall(len(payload).to_bytes(3, "little") + bytes([sequence]) + payload)
+
+            read()
+            send(1, struct.pack("<IIB23x", mysql_front_end.CAPABILITIES, 1 << 24, 33) + b"root\0\0")
+            self.assertEqual(read()[0], 0)
+            send(0, b"\3" + text.encode())
+            return read()[0]
+
+    def test_a_slow_front_end_answers_late_and_rightly(self):
+        # How late is asked of the monotonic clock as a lower bound only.
+        def seconds(call):
+            began = time.monotonic()
+            call()
+            return time.monotonic() - began
+
+        state = "/api/d/get_load_state?label=x"
+        self.ask("GET", "/_double/fault?name=fe_slow&count=2&skip=1&ms=300")
+        self.ask("GET", state)
+        self.assertEqual(self.ask("GET", "/_double/faults")[1], {"fe_slow": 2})  # and what tests ask is never slow
+        for _ in range(2):
+            self.assertGreaterEqual(seconds(lambda: self.assertEqual(self.ask("GET", state)[1]["data"], "UNKNOWN")), 0.3)
+        self.assertEqual(self.ask("GET", "/_double/faults")[1], {})
+        self.ask("GET", "/_double/fault?name=sql_slow&count=2&ms=300")
+        for text, first in ("ALTER TABLE `d`.`t` ADD COLUMN `c` INT", 0), ("SELECT `c` FROM `d`.`t`", 1):
+            self.assertGreaterEqual(seconds(lambda: self.assertEqual(self.run_sql(text), first)), 0.3)
+        self.assertEqual(self.ask("GET", "/_double/faults")[1], {})
+
+    def test_what_a_slow_front_end_was_asked_is_done_before_it_answers(self):
+        self.faults.add("sql_slow", 1, ms=3_600_000)  # longer than any client waits
+        asked = threading.Thread(target=lambda: self.run_sql("ALTER TABLE `d`.`t` ADD COLUMN `c` INT"), daemon=True)
+        asked.start()
+        while self.catalog.table("d", "t").find("c") is None:
+            self.assertTrue(asked.is_alive())
+            time.sleep(0.01)
+
+    def test_light_schema_changes_are_asked_for_by_column(self):
+        def asked(table, column, drops, method="GET"):
+            return self.ask(method, f"/api/enable_light_schema_change/d/{table}", {"isDropColumn": drops, "columnName": column})
+
+        done = (200, {"msg": "success", "code": 0, "data": None, "count": 0})
+        for column, drops in (("v", True), ("new", False), ("k", False)):
+            self.assertEqual(asked("t", column, drops), done)
+        for table, column, drops, text in (
+                ("t", "K", True, "Column K is primary key in materializedIndex that can't do the light schema change"),
+                ("heavy", "v", True, "table heavy disable light schema change"),
+                ("heavy", "new", False, "table heavy disable light schema change"), ("none", "v", True, "Unknown table 'd.none'")):
+            self.assertEqual(asked(table, column, drops), (200, {"msg": "Error", "code": 1, "data": text, "count": 0}))
+        path = "/api/enable_light_schema_change/d/t"
+        self.assertEqual(self.ask("GET", path)[0], 400)  # a GET without its body
+        self.assertEqual(self.ask("GET", path, {"columnName": "v"})[0], 500)
+        self.assertEqual(asked("t", "v", True, method="POST")[0], 405)
 
 
 class DoubleTest(unittest.TestCase):
