@@ -100,7 +100,7 @@ def main():
             replay.update(name, got)
         if got != replay.expected_of(name):
             sys.exit(f"not the expected differences:\n{compared.stdout}{json.dumps(got, indent=1, ensure_ascii=False)}")
-        if left := replay.without_reason(name, got):
+        if left := replay.without_reason(name, replay.items_of(got)):
             sys.exit("differences without a reason in reasons.json:\n" + "\n".join(left))
         print(compared.stdout)
     finally:
