@@ -54,6 +54,28 @@ constexpr std::array<std::string_view, 21> kOwnHeaders = {"label",
 
 }  // namespace
 
+OptionSpec TlsAuthoritiesOption() {
+  return {.key = "tls.ca",
+          .doc =
+              "The file with the certificates of the authorities that are trusted, where "
+              "addresses begin with https:// or jdbc-url ends with ?useSSL=true. Default: the "
+              "system's."};
+}
+
+OptionSpec TlsPlainBackEndsOption() {
+  return {.key = "tls.plain-back-ends",
+          .type = OptionType::kBool,
+          .default_value = "false",
+          .doc = "Whether front ends with TLS may send loads on to back ends without."};
+}
+
+OptionSpec LoadRowsOption() {
+  return {.key = "load.max-rows",
+          .type = OptionType::kInt,
+          .doc = "A load is sent when it has so many rows, too. Default: without limit.",
+          .min = 1};
+}
+
 Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls) {
   std::string_view rest = text;
   if (rest.starts_with(kJdbc)) rest.remove_prefix(kJdbc.size());

@@ -39,6 +39,11 @@ struct OlapOptions {
   int64_t load_rows_max = INT64_MAX;
 };
 
+// Options that StarRocks and Doris share word for word.
+OptionSpec TlsAuthoritiesOption();
+OptionSpec TlsPlainBackEndsOption();
+OptionSpec LoadRowsOption();
+
 // "jdbc:mysql://h1:9030,h2:9030/db?useSSL=true" or "h1:9030,h2:9030" as addresses; `tls` is set
 // where the URL asks for it. Errors: kInvalidConfig.
 Result<std::vector<SqlEndpoint>> ParseSqlAddresses(std::string_view text, bool* tls);

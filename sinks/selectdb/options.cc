@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "sinks/api/registry.h"
+#include "sinks/olap/olap_options.h"
 
 namespace driftless {
 
@@ -16,13 +17,8 @@ std::span<const OptionSpec> SelectDbOptions() {
        .secret = true,
        .doc = "The user's password.",
        .flink_cdc = FlinkCdc::kSame},
-      {.key = "tls.ca",
-       .doc = "The file with the certificates of the authorities that are trusted, where addresses "
-              "begin with https:// or jdbc-url ends with ?useSSL=true. Default: the system's."},
-      {.key = "tls.plain-back-ends",
-       .type = OptionType::kBool,
-       .default_value = "false",
-       .doc = "Whether front ends with TLS may send loads on to back ends without."},
+      olap::TlsAuthoritiesOption(),
+      olap::TlsPlainBackEndsOption(),
       {.key = "benodes",
        .doc = "Back ends as host:8040, separated by commas. Default: the front ends name them.",
        .flink_cdc = FlinkCdc::kSame},
@@ -123,10 +119,7 @@ std::span<const OptionSpec> SelectDbOptions() {
        .doc = "A load is sent when its rows take so many bytes, and with the checkpoint. Each load "
               "is a transaction of its own: all are prepared before the first is committed.",
        .min = 1},
-      {.key = "load.max-rows",
-       .type = OptionType::kInt,
-       .doc = "A load is sent when it has so many rows, too. Default: without limit.",
-       .min = 1},
+      olap::LoadRowsOption(),
       {.key = "sink.label-prefix",
        .doc = "What the labels of loads begin with.",
        .flink_cdc = FlinkCdc::kSame,

@@ -23,20 +23,23 @@ bool IsSame(PhysicalKind kind, const ColumnView& a, int64_t i, const ColumnView&
   return false;
 }
 
-// An ARRAY of its arguments.
-class ArrayNode : public Node {
+// Gives its arguments as the elements of one value a row.
+class ElementsNode : public Node {
  public:
   using Node::Node;
 
  protected:
-  void Run(const EvalBatch& batch) override {
+  // `is_kept` says of an argument's number and a row whether it is an element there.
+  template <typename IsKept>
+  void Gather(const EvalBatch& batch, const LogicalType& element, const IsKept& is_kept) {
     out_.Prepare(type, batch.rows);
     std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
-    const LogicalType& element = type.children()[0].type;
     for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
     for (int64_t row = 0; row < batch.rows; ++row) {
-      for (const NodePtr& arg : args) {
-        out_.children[0].AppendRows(element, arg->view, arg->At(row), arg->At(row) + 1);
+      for (size_t i = 0; i < args.size(); ++i) {
+        if (!is_kept(i, row)) continue;
+        const int64_t at = args[i]->At(row);
+        out_.children[0].AppendRows(element, args[i]->view, at, at + 1);
       }
       out_.offsets.push_back(static_cast<int32_t>(out_.children[0].length()));
     }
@@ -44,27 +47,27 @@ class ArrayNode : public Node {
   }
 };
 
-// A MAP of its arguments, which are entries. A key has one value, the last one that it is given.
-class MapNode : public Node {
+// An ARRAY of its arguments.
+class ArrayNode : public ElementsNode {
  public:
-  using Node::Node;
+  using ElementsNode::ElementsNode;
 
  protected:
   void Run(const EvalBatch& batch) override {
-    out_.Prepare(type, batch.rows);
-    std::fill(out_.validity.begin(), out_.validity.end(), uint8_t{0xFF});
-    const LogicalType entry = EntriesType(type);
+    Gather(batch, type.children()[0].type, [](size_t, int64_t) { return true; });
+  }
+};
+
+// A MAP of its arguments, which are entries. A key has one value, the last one that it is given.
+class MapNode : public ElementsNode {
+ public:
+  using ElementsNode::ElementsNode;
+
+ protected:
+  void Run(const EvalBatch& batch) override {
     const PhysicalKind key = type.children()[0].type.physical();
-    for (const NodePtr& arg : args) TakeErrors(*arg, batch.rows);
-    for (int64_t row = 0; row < batch.rows; ++row) {
-      for (size_t i = 0; i < args.size(); ++i) {
-        if (IsGivenAgain(key, i, row)) continue;
-        const int64_t at = args[i]->At(row);
-        out_.children[0].AppendRows(entry, args[i]->view, at, at + 1);
-      }
-      out_.offsets.push_back(static_cast<int32_t>(out_.children[0].length()));
-    }
-    End();
+    Gather(batch, EntriesType(type),
+           [&](size_t entry, int64_t row) { return !IsGivenAgain(key, entry, row); });
   }
 
  private:

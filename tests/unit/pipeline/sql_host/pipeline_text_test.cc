@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "config/definition/pipeline_definition.h"
@@ -16,6 +17,16 @@ namespace driftless {
 namespace {
 
 using ::testing::HasSubstr;
+
+// What a run would make of the text.
+auto Parsed(const std::string& text) {
+  Problems problems;
+  auto definition =
+      ParsePipeline(text, "t.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
+  using Definition = std::remove_reference_t<decltype(*definition)>;
+  return definition ? Result<Definition>(*std::move(definition))
+                    : Result<Definition>(problems.ToError("t.yaml"));
+}
 
 class TextHost : public flink::SqlHost {
  public:
@@ -81,10 +92,8 @@ TEST(PipelineText, TablesBecomeSourceAndSink) {
             "  \"checkpoint.interval\": \"3 s\"\n"
             "  \"http.address\": \"off\"\n"
             "  \"schema.change.behavior\": \"EVOLVE\"\n");
-  Problems problems;
-  const auto definition =
-      ParsePipeline(text, "t.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
-  ASSERT_TRUE(definition) << problems.ToError("t.yaml").ToString();
+  const auto definition = Parsed(text);
+  ASSERT_TRUE(definition) << definition.error().ToString();
   EXPECT_EQ(definition->options.name, "shop job");
 }
 
@@ -148,10 +157,8 @@ TEST(PipelineText, TablesOfAUnionAllGoIntoOneTable) {
             "pipeline:\n"
             "  name: \"shop job\"\n"
             "  \"http.address\": \"off\"\n");
-  Problems problems;
-  const auto definition =
-      ParsePipeline(text, "t.yaml", AllComponents(), ReferenceResolver::OfProcess(), &problems);
-  ASSERT_TRUE(definition) << problems.ToError("t.yaml").ToString();
+  const auto definition = Parsed(text);
+  ASSERT_TRUE(definition) << definition.error().ToString();
   EXPECT_EQ(definition->sources.size(), 2u);
 }
 

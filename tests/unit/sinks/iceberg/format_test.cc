@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "schema/events/change_batch_builder.h"
 #include "sinks/clients/objectstore/memory_store.h"
 #include "sinks/iceberg/catalog.h"
@@ -171,6 +174,32 @@ TEST(IcebergFormat, HadoopCatalogLetsOneWriterWin) {
   EXPECT_EQ(metadata.properties.at("a"), "1");
   EXPECT_EQ(metadata.metadata_log.size(), 1U);
   EXPECT_EQ(metadata.uuid, (*base)->metadata.uuid);
+}
+
+// A summary is carried as it stands, whatever another writer put into it, and read by name.
+TEST(IcebergFormat, SummariesOfSnapshotsAreCarried) {
+  const std::string summary =
+      R"({"operation":"append","total-records":"7","note":"a \"b\" \\ \n é","odd":3})";
+  const auto metadata = ParseMetadata(
+      R"({"format-version":2,"table-uuid":"u","location":"file:///w/t","last-sequence-number":3,)"
+      R"("last-updated-ms":5,"last-column-id":1,"current-schema-id":0,"schemas":[{"type":"struct",)"
+      R"("schema-id":0,"fields":[{"id":1,"name":"l","required":false,"type":"int"}]}],)"
+      R"("default-spec-id":0,"partition-specs":[{"spec-id":0,"fields":[]}],)"
+      R"("last-partition-id":999,"current-snapshot-id":7,"snapshots":[{"snapshot-id":7,)"
+      R"("sequence-number":3,"timestamp-ms":5,"manifest-list":"m","summary": )" +
+      summary + "}]}");
+  ASSERT_TRUE(metadata.has_value()) << metadata.error().ToString();
+  const SnapshotSummary& read = metadata->snapshots[0].summary;
+  EXPECT_EQ(read.Find("total-records"), "7");
+  EXPECT_EQ(read.Find("note"), "a \"b\" \\ \n é");
+  EXPECT_EQ(read.Find("odd"), "3");
+  EXPECT_FALSE(read.Find("7").has_value()) << "a value is no name";
+  EXPECT_TRUE(read.Says("operation", "append"));
+  EXPECT_FALSE(read.Says("total-records", "append")) << "another name says it";
+  EXPECT_NE(MetadataToJson(*metadata).find("\"summary\":" + summary), std::string::npos);
+  EXPECT_EQ(SnapshotSummary().json(), "{}");
+  const std::map<std::string, std::string> written = {{"a", "x\"y"}};
+  EXPECT_EQ(SnapshotSummary(written).json(), R"({"a":"x\"y"})");
 }
 
 TEST(IcebergFormat, MetadataKeepsWhatOthersWrote) {
